@@ -2,6 +2,9 @@
 
 import gymnasium
 
+import tengen.environment
+
+gymnasium.register_envs(tengen.environment)
 env = gymnasium.make("Tengen/Go9x9-v0", opponent="random", render_mode="ansi")
 observation, info = env.reset(seed=1)
 over = False

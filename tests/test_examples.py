@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import runpy
 from pathlib import Path
@@ -52,8 +51,6 @@ def test_an_example(name, games, tmp_path, monkeypatch, capsys) -> None:
     arguments, printed, extras = RUNS[name]
     for extra in extras:
         need(extra)
-    if "pettingzoo" in extras:
-        importlib.import_module("tengen.environment")  # as its entry point does where installed
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("sys.argv", [name, *arguments.format(games=games).split()])

@@ -59,11 +59,10 @@ assert run(["score", "game.sgf", "game.sgf", "--ray", "local", "--json"]) == 0
 """,
     "gym": """
 import gymnasium
-game = gymnasium.make("Tengen/Go5x5-v0")  # registered by its entry point
-game.reset(seed=1)
-assert game.step(12)[1] == 0
 from tengen.environment import GoEnvironment
-assert GoEnvironment(5).possible_agents
+game = gymnasium.make("Tengen/Go5x5-v0")
+game.reset(seed=1)
+assert game.step(12)[1] == 0 and GoEnvironment(5).possible_agents
 """,
 }
 

@@ -5,6 +5,8 @@ see `PLANES`) and `action_mask`. An action is an index of the mask: a row-major 
 passes. At the end the winner gets 1, the loser -1, and both 0 after a draw. Games end after two
 passes in a row; after `max_plies` they are truncated and counted as they stand.
 
+Importing this module registers the ids of Gymnasium's environments.
+
 - `gymnasium.make("Tengen/Go9x9-v0", opponent="random")`: one agent against a player (`GoEnv`).
 - `gymnasium.make_vec("Tengen/Go9x9-v0", num_envs=1000)`: many boards at once (`GoVectorEnv`).
 - `GoEnvironment(9)` and `parallel(9)`: two agents, for PettingZoo's two interfaces.
@@ -20,7 +22,6 @@ from numpy.typing import NDArray
 from tengen.board import BLACK, PLANES, RESIGN, WHITE, BatchBoard, Board, index_of, point_at
 from tengen.contracts import Player
 from tengen.errors import IllegalMoveError, SpecError, TengenError
-from tengen.gym_ids import register_environments
 
 try:
     import gymnasium
@@ -36,6 +37,8 @@ except ModuleNotFoundError as missing:
 Observation = dict[str, NDArray[Any]]
 _AGENTS = ("black_0", "white_0")
 _MODES = ["ansi", "svg"]
+SIZES = (5, 7, 9, 13, 19)
+"""Boards with an id, `Tengen/Go{size}x{size}-v0`."""
 
 
 def _observation_space(rows: int, cols: int) -> spaces.Dict:
@@ -395,4 +398,10 @@ def parallel(start: Board | int = 19, **options: Any) -> ParallelEnv[str, Observ
     return found
 
 
-register_environments()
+for _size in SIZES:
+    gymnasium.register(
+        f"Tengen/Go{_size}x{_size}-v0",
+        entry_point="tengen.environment:GoEnv",
+        vector_entry_point="tengen.environment:GoVectorEnv",
+        kwargs={"size": _size},
+    )
