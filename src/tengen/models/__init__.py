@@ -12,6 +12,7 @@ from tengen.models.checkpoints import (
     generator_state,
     restore_generator,
 )
+from tengen.models.learner import StoredLearner
 from tengen.models.registry import (
     KINDS,
     ModelInfo,
@@ -45,6 +46,7 @@ __all__ = [
     "ModelInfo",
     "Run",
     "RunInfo",
+    "StoredLearner",
     "check_settings",
     "find_model",
     "fingerprint",

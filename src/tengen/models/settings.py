@@ -32,7 +32,6 @@ import dataclasses
 import hashlib
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -41,7 +40,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import numpy as np
 
-from tengen.errors import ModelError, SpecError
+from tengen.errors import SpecError
 
 _KEY = "tengen"
 """Where a field's metadata hold its `Setting`."""
@@ -154,22 +153,17 @@ def from_plain(kind: type[_Kind], values: Mapping[str, Any], *, where: str = "se
         raise SpecError(f"{where}: {failure}") from None
 
 
-def from_recipe(
-    kind: type[_Kind], recipe: Mapping[str, Any], path: str | os.PathLike[str]
-) -> _Kind:
+def from_recipe(kind: type[_Kind], recipe: Mapping[str, Any]) -> _Kind:
     """Make settings of a model's recipe; what is no setting, or none any more, is passed over.
 
     Raises
     ------
-    ModelError
-        For a value that does not fit; `path` begins the message.
+    SpecError
+        For a value that does not fit.
     """
     known = {field.name for field in fields_of(kind)}
     settings = {name: value for name, value in recipe.items() if name in known}
-    try:
-        return from_plain(kind, settings, where=f"{os.fspath(path)}: its recipe")
-    except SpecError as wrong:
-        raise ModelError(str(wrong)) from None
+    return from_plain(kind, settings, where="its recipe")
 
 
 def fixed(settings: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def test_champions_play_better_openings_than_random(name: str) -> None:
     model = OpeningEvolution.load(find_model(name))
     network, plies = CHAMPIONS[name]
     assert model.settings.network == network and getattr(model.shape, "plies", 0) == plies
-    assert model.card is not None and {result.count for result in model.card.results} >= {400}
+    assert model.card_ is not None and {result.count for result in model.card_.results} >= {400}
     check_evaluator(model, boards=sample_boards(3, [(13, 13)]))
     rate = Rate.of(play_duel(Duel(name, "random", "static", games=24, seed=5))["scores"])
     # At a true rate of 82 % fewer than 14 of 24 come once in 800 times; the seed is fixed.

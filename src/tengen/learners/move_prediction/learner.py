@@ -5,42 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.errors import ModelError, SpecError
+from tengen.errors import ModelError
 from tengen.learners.move_prediction.model import Measured, PredictionModel
 from tengen.learners.move_prediction.settings import PredictionSettings
 from tengen.learners.move_prediction.training import refuse_unsuitable
-from tengen.models import (
-    Card,
-    Measurement,
-    Run,
-    fingerprint,
-    from_plain,
-    load_model,
-    save_model,
-    to_plain,
-)
+from tengen.models import Card, Run, StoredLearner, fingerprint, from_plain, to_plain
+from tengen.models.store import Tensors
 
 if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.records.arrays import GameArrays
 
-KIND = "move-prediction"
 _PASS_PRIOR = 1e-4
 """Prior of a pass while other moves are legal: passes are not predicted."""
 _DEFAULTS = PredictionSettings()
 
 
-class MovePredictor:
+class MovePredictor(StoredLearner):
     """Predict how likely a strong player is to choose each legal move.
 
     It does not evaluate positions, and it never predicts a pass.
     """
+
+    kind = "move-prediction"
 
     def __init__(self, *, settings: PredictionSettings = _DEFAULTS) -> None:
         self.settings = settings
@@ -65,7 +57,8 @@ class MovePredictor:
 
         refuse_unsuitable(games)
         model = train(games, self.settings, run=run, workers=workers, ray=ray, on_report=on_report)
-        return self._set(model, None)
+        self.card_ = None
+        return self._set(model)
 
     def open_run(
         self, folder: str | PathLike[str], games: GameArrays, *, resume: bool = False
@@ -78,55 +71,41 @@ class MovePredictor:
             If it holds another run, or the same one without `resume`.
         """
         data = {"games": fingerprint(games.moves, games.colours, games.offsets)}
-        return Run.open(folder, KIND, self.settings, data=data, resume=resume)
+        return Run.open(folder, self.kind, self.settings, data=data, resume=resume)
 
     @classmethod
-    def of(
-        cls, model: PredictionModel, settings: PredictionSettings, card: Card | None = None
-    ) -> Self:
+    def of(cls, model: PredictionModel, settings: PredictionSettings) -> Self:
         """Return a predictor with an existing model."""
-        return cls(settings=settings)._set(model, card)
+        return cls(settings=settings)._set(model)
 
-    def _set(self, model: PredictionModel, card: Card | None) -> Self:
-        self.model_, self.card_ = model, card
+    def _set(self, model: PredictionModel) -> Self:
+        self.model_ = model
         self.sizes_ = model.sizes
         self._tables: dict[tuple[int, int], Any] = {}
         return self
 
     # ----- Files -----
 
-    def save(
-        self,
-        path: str | PathLike[str],
-        *,
-        name: str | None = None,
-        data: str = "",
-        results: list[Measurement] | None = None,
-    ) -> None:
-        """Write a safetensors file with its card."""
-        card = Card(
-            name=name or Path(path).stem,
-            kind=KIND,
-            what=f"Predicts experts' moves by maximum entropy ({self.model_.features} features)",
-            data=data,
-            recipe={"settings": to_plain(self.settings)},
-            seed=self.settings.seed,
-            results=results or [],
-            sizes=self.sizes_,
-        )
-        save_model(path, self.model_.tensors(), card)
+    def _about(self) -> dict[str, Any]:
+        return {
+            "what": f"Predicts experts' moves by maximum entropy ({self.model_.features} features)",
+            "recipe": {"settings": to_plain(self.settings)},
+            "seed": self.settings.seed,
+            "sizes": self.sizes_,
+        }
+
+    def _tensors(self) -> Tensors:
+        return self.model_.tensors()
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a file written by `save`; raise `ModelError` for anything else."""
-        tensors, card = load_model(path, kind=KIND)
+    def _restored(cls, tensors: Tensors, card: Card) -> Self:
         sizes = [(int(rows), int(cols)) for rows, cols in card.sizes]
         try:
             settings = from_plain(PredictionSettings, card.recipe.get("settings") or {})
             model = PredictionModel.from_tensors(tensors, sizes)
-        except (IndexError, KeyError, SpecError, ValueError) as failure:
-            raise ModelError(f"{path}: not a complete move predictor ({failure})") from None
-        return cls.of(model, settings, card)
+        except (LookupError, ValueError) as failure:
+            raise ModelError(f"not a complete move predictor ({failure})") from None
+        return cls.of(model, settings)
 
     # ----- Use -----
 

@@ -30,14 +30,14 @@ from tengen.learners.network.settings import (
     NetworkSettings,
 )
 from tengen.learners.network.shards import LARGEST, SMALLEST, Shard, main_board
+from tengen.models.learner import StoredLearner
 from tengen.models.settings import from_plain, to_plain
-from tengen.models.store import Card, Measurement, Tensors, load_model, save_model
+from tengen.models.store import Card, Tensors
 
 if TYPE_CHECKING:
     from tengen.learners.network.katago import Teacher
     from tengen.models.runs import Run
 
-KIND = "network"
 _Settings = NetworkSettings | DistillationSettings
 
 
@@ -63,9 +63,10 @@ class Evaluation:
         return self.priors if self.best is None else self.best
 
 
-class DeepNetwork:
+class DeepNetwork(StoredLearner):
     """A residual network tied by the symmetries of the board."""
 
+    kind = "network"
     weights_: Tensors
     design_: Design
     teacher_: str = ""
@@ -198,51 +199,40 @@ class DeepNetwork:
         """Tell whether it can judge boards of this size."""
         return min(rows, cols) >= SMALLEST and max(rows, cols) <= LARGEST
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        name: str = "network",
-        data: str = "",
-        remake: str = "",
-        sizes: Sequence[tuple[int, int]] = (),
-        results: Sequence[Measurement] = (),
-    ) -> None:
-        """Write a safetensors file with its card; `sizes` are the boards it learned on alone."""
+    def save(self, path: str | os.PathLike[str], **card: Any) -> None:
+        """Write a safetensors file with its card, which names the teacher, too."""
+        if self.teacher_ and card.get("data"):
+            card["data"] += f"; taught by {self.teacher_}"
+        super().save(path, **card)
+
+    def _about(self) -> dict[str, Any]:
         recipe: dict[str, Any] = {"design": asdict(self.design_)}
         if self.settings is not None:
             recipe["settings"] = to_plain(self.settings)
         if self.teacher_:
             recipe["teacher"] = self.teacher_
-            data = f"{data}; taught by {self.teacher_}"
-        card = Card(
-            name=name,
-            kind=KIND,
-            what="Says how likely moves are, who wins, by how much, and who owns what.",
-            data=data,
-            recipe=recipe,
-            remake=remake,
-            seed=None if self.settings is None else self.settings.seed,
-            sizes=list(sizes),
-            results=list(results),
-        )
-        save_model(path, self.weights_, card)
+        return {
+            "name": "network",
+            "what": "Says how likely moves are, who wins, by how much, and who owns what.",
+            "recipe": recipe,
+            "seed": None if self.settings is None else self.settings.seed,
+        }
+
+    def _tensors(self) -> Tensors:
+        return self.weights_
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; raise `ModelError` for anything else."""
-        tensors, card = load_model(path, kind=KIND)
-        where = os.fspath(path)
+    def _restored(cls, tensors: Tensors, card: Card) -> Self:
         try:
             design = Design(**card.recipe["design"])
             stored, teacher = card.recipe.get("settings"), str(card.recipe.get("teacher", ""))
             kind: type[_Settings] = DistillationSettings if teacher else NetworkSettings
-            settings = None if stored is None else from_plain(kind, stored, where=where)
+            settings = None if stored is None else from_plain(kind, stored)
         except (KeyError, TypeError, SpecError) as wrong:
-            raise ModelError(f"{where}: its card names no design we know ({wrong})") from None
+            raise ModelError(f"its card names no design we know ({wrong})") from None
         made = cls(settings=settings)
         made.design_, made.weights_, made.teacher_ = design, tensors, teacher
-        _check_weights(where, tensors, design)
+        _check_weights(tensors, design)
         return made
 
 
@@ -254,18 +244,18 @@ def check_size(rows: int, cols: int) -> None:
         )
 
 
-def _check_weights(path: str, tensors: Tensors, design: Design) -> None:
+def _check_weights(tensors: Tensors, design: Design) -> None:
     """Refuse tensors that are not those of the design."""
     expected = weights_of(design)
     for name, weight in expected.items():
         if name not in tensors:
-            raise ModelError(f"{path}: has no tensor {name!r}")
+            raise ModelError(f"has no tensor {name!r}")
         found = tensors[name].shape
         if found != weight.shape:
-            raise ModelError(f"{path}: {name!r} has shape {found}, not {weight.shape}")
+            raise ModelError(f"{name!r} has shape {found}, not {weight.shape}")
     unknown = sorted(set(tensors) - set(expected))
     if unknown:
-        raise ModelError(f"{path}: has a tensor {unknown[0]!r} that its design does not")
+        raise ModelError(f"has a tensor {unknown[0]!r} that its design does not")
 
 
 def _evaluations(boards: Sequence[Board], said: Judgement) -> Iterator[Evaluation]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,14 +13,15 @@ from tengen.errors import ModelError
 from tengen.learners.opening_evolution.networks import Shape, Weights
 from tengen.learners.opening_evolution.settings import DEFAULTS, EvolutionSettings
 from tengen.learners.opening_evolution.training import Breeding, Measure, NetworkPlayer, evolve
-from tengen.models import Card, load_model, save_model
+from tengen.models import Card, StoredLearner
 from tengen.models.runs import Run
 from tengen.models.settings import from_recipe, to_plain
+from tengen.models.store import Tensors
 
 KIND = "opening-evolution"
 
 
-class OpeningEvolution:
+class OpeningEvolution(StoredLearner):
     """A network evolved to play openings, after Kendall 2004.
 
     Parameters
@@ -31,12 +30,11 @@ class OpeningEvolution:
         What to evolve and how; see `EvolutionSettings`.
     """
 
+    kind = KIND
     weights_: Weights
-    card: Card | None
 
     def __init__(self, *, settings: EvolutionSettings = DEFAULTS) -> None:
         self.settings = settings
-        self.card = None
 
     @property
     def shape(self) -> Shape:
@@ -67,31 +65,19 @@ class OpeningEvolution:
         self.weights_ = breeding.best.copy()
         return self
 
-    def save(self, path: str | PathLike[str], card: Card | None = None) -> None:
-        """Write the network with its card."""
-        card = card or Card(name=Path(path).stem, kind=KIND, what="an evolved opening player")
-        recipe: dict[str, Any] = {**card.recipe, **to_plain(self.settings)}
-        self.card = save_model(
-            path, {"weights": self.weights_}, card.model_copy(update={"recipe": recipe})
-        )
+    def _about(self) -> dict[str, Any]:
+        return {"what": "an evolved opening player", "recipe": to_plain(self.settings)}
+
+    def _tensors(self) -> Tensors:
+        return {"weights": self.weights_}
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what `save` wrote.
-
-        Raises
-        ------
-        ModelError
-            For any other file.
-        """
-        tensors, card = load_model(path, kind=KIND, expect={"weights": (None,)})
-        model = cls(settings=from_recipe(EvolutionSettings, card.recipe, path))
-        model.weights_, model.card = np.asarray(tensors["weights"], np.float64), card
-        if model.weights_.shape != (model.shape.n_weights,):
-            raise ModelError(
-                f"{fspath(path)}: {model.weights_.shape} weights for a network of "
-                f"{model.shape.n_weights}"
-            )
+    def _restored(cls, tensors: Tensors, card: Card) -> Self:
+        model = cls(settings=from_recipe(EvolutionSettings, card.recipe))
+        model.weights_ = np.asarray(tensors["weights"], np.float64)
+        size = model.shape.n_weights
+        if model.weights_.shape != (size,):
+            raise ModelError(f"{model.weights_.shape} weights for a network of {size}")
         return model
 
     # ----- Evaluating and playing -----
@@ -128,7 +114,7 @@ class OpeningEvolution:
     @property
     def name(self) -> str:
         """The model's name."""
-        return self.card.name if self.card else "evolved"
+        return self.card_.name if self.card_ else "evolved"
 
     def _check(self, board: Board) -> None:
         rows, cols = self.shape.rows, self.shape.cols

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -16,9 +15,10 @@ from tengen.errors import ModelError, TengenError
 from tengen.learners.opening_td import game_kernels, kernels
 from tengen.learners.opening_td.network import geometry, layout_of, make_memory, make_net, make_room
 from tengen.learners.opening_td.settings import DEFAULTS, TDSettings
-from tengen.models import Card, Measurement, load_model, save_model
+from tengen.models import Card, StoredLearner
 from tengen.models.runs import Run
 from tengen.models.settings import from_recipe, to_plain
+from tengen.models.store import Tensors
 
 KIND = "opening-td"
 _SCALE = 10.0
@@ -34,7 +34,7 @@ class Desk(NamedTuple):
     memory: game_kernels.Memory
 
 
-class OpeningTD:
+class OpeningTD(StoredLearner):
     """An opening player that learns by temporal differences (Huang 2003).
 
     It evaluates positions from the view of the side that has just moved and plays the move after
@@ -46,14 +46,13 @@ class OpeningTD:
         What it is and how it is trained; see `TDSettings`.
     """
 
+    kind = KIND
     net_: kernels.Net
     games_: int
     """Openings it was trained with."""
 
     def __init__(self, *, settings: TDSettings = DEFAULTS) -> None:
         self.settings = settings
-        self.card: Card | None = None
-        """The card of the file it was loaded from; None for a new one."""
         self._desk: Desk | None = None
 
     def fit(
@@ -109,7 +108,7 @@ class OpeningTD:
     @property
     def scale(self) -> float:
         """Points that turn even chances into 73 %."""
-        return _SCALE if self.card is None or self.card.scale is None else self.card.scale
+        return _SCALE if self.card_ is None or self.card_.scale is None else self.card_.scale
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the expected final score for Black, komi included, one per board."""
@@ -168,56 +167,32 @@ class OpeningTD:
         if not hasattr(self, "net_"):
             raise TengenError(f"{self.name} has learned nothing yet: call fit")
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        name: str | None = None,
-        what: str = "",
-        data: str = "",
-        results: Sequence[Measurement] = (),
-        scale: float | None = None,
-    ) -> None:
-        """Write a safetensors file with its card; weights are stored as float32."""
+    def _about(self) -> dict[str, Any]:
         settings = self.settings
         rows, cols = settings.shape
-        card = Card(
-            name=name or f"td-{settings.features.lower()}-{rows}x{cols}",
-            kind=KIND,
-            what=what or f"Opening player {self.name}, learned by temporal differences.",
-            data=data,
-            recipe={**to_plain(settings), "games_played": self.games_},
-            seed=settings.seed,
-            results=list(results),
-            scale=scale,
-            sizes=[(rows, cols)],
-        )
-        tensors = {key: array.astype(np.float32) for key, array in self.net_._asdict().items()}
-        self.card = save_model(path, tensors, card)
+        return {
+            "name": f"td-{settings.features.lower()}-{rows}x{cols}",
+            "what": f"Opening player {self.name}, learned by temporal differences.",
+            "recipe": {**to_plain(settings), "games_played": self.games_},
+            "seed": settings.seed,
+            "sizes": [(rows, cols)],
+        }
+
+    def _tensors(self) -> Tensors:
+        """Return the weights as float32."""
+        return {key: array.astype(np.float32) for key, array in self.net_._asdict().items()}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; raise `ModelError` for anything else."""
-        tensors, card = load_model(path, kind=KIND)
-        recipe = dict(card.recipe)
-        if recipe.pop("target", "score") != "score":
-            raise ModelError(f"{os.fspath(path)}: only players that predict the score can be read")
-        settings = from_recipe(TDSettings, recipe, path)
-        try:
-            games = int(card.recipe["games_played"])
-        except (KeyError, OverflowError, TypeError, ValueError) as failure:
-            raise ModelError(f"{os.fspath(path)}: its recipe makes no sense ({failure})") from None
+    def _restored(cls, tensors: Tensors, card: Card) -> Self:
+        if card.recipe.get("target", "score") != "score":
+            raise ModelError("only players that predict the score can be read")
+        learner = cls(settings=from_recipe(TDSettings, card.recipe))
+        settings, hidden = learner.settings, learner.settings.hidden
         inputs = settings.chosen.n_inputs(*settings.shape)
-        shapes = {
-            "w1": (inputs, settings.hidden),
-            "b1": (settings.hidden,),
-            "w2": (settings.hidden, 1),
-            "b2": (1,),
-        }
+        shapes = {"w1": (inputs, hidden), "b1": (hidden,), "w2": (hidden, 1), "b2": (1,)}
         for key, shape in shapes.items():
-            if key not in tensors or tensors[key].shape != shape:
-                raise ModelError(f"{os.fspath(path)}: tensor {key!r} has not the shape {shape}")
-        learner = cls(settings=settings)
+            if tensors[key].shape != shape:
+                raise ModelError(f"tensor {key!r} has not the shape {shape}")
         learner.net_ = kernels.Net(*(tensors[key].astype(np.float64) for key in shapes))
-        learner.games_, learner.card = games, card
+        learner.games_ = int(card.recipe["games_played"])
         return learner

@@ -6,10 +6,9 @@ colours or passing does not change the answer. It does not use the moves before.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +33,11 @@ from tengen.learners.scoring.judgement import DOUBTS, Evidence, Judgement, Safet
 from tengen.learners.scoring.network import Ensemble, shapes
 from tengen.learners.scoring.self_labelling import LabelledBlocks, Report, learn_from_scores
 from tengen.learners.scoring.settings import ScorerSettings
+from tengen.models.learner import StoredLearner
 from tengen.models.settings import from_recipe, to_plain
-from tengen.models.store import Card, Measurement, load_model, save_model
+from tengen.models.store import Card, Tensors
 from tengen.records import GameArrays
 
-KIND = "scoring"
 _USUAL = ScorerSettings()
 _SMALLEST, _LARGEST = 5, 19
 """Sides of boards on which it may call a count safe."""
@@ -114,8 +113,11 @@ def canonical_position(grid: Grid) -> CanonicalPosition:
     return CanonicalPosition(kept, tuple(ways))
 
 
-class BlockScorer:
+class BlockScorer(StoredLearner):
     """Find which blocks are alive, dead or in seki, with probabilities; learned from scores."""
+
+    kind = "scoring"
+    _expected: ClassVar = {**shapes(), **shapes("safe_", DOUBTS), "safe_from": (1,)}
 
     def __init__(self, *, settings: ScorerSettings = _USUAL) -> None:
         self.settings = settings
@@ -183,50 +185,33 @@ class BlockScorer:
 
     # ----- Files -----
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        name: str = "scorer",
-        data: str = "",
-        results: Sequence[Measurement] = (),
-    ) -> None:
-        """Write a safetensors file with its card."""
-        card = Card(
-            name=name,
-            kind=KIND,
-            what="Says which blocks of a finished game are alive, dead or in seki, on any board.",
-            data=data or self.data_,
-            recipe={
-                **to_plain(self.settings),
-                "history": self.history_,
-                "calibration": self.calibration_,
-            },
-            seed=self.settings.seed,
-            results=list(results),
-        )
+    def _about(self) -> dict[str, Any]:
+        learned = {"history": self.history_, "calibration": self.calibration_}
+        what = "Says which blocks of a finished game are alive, dead or in seki, on any board."
+        return {
+            "name": "scorer",
+            "what": what,
+            "data": self.data_,
+            "recipe": {**to_plain(self.settings), **learned},
+            "seed": self.settings.seed,
+        }
+
+    def _tensors(self) -> Tensors:
         tensors = {**self.networks_.tensors(), **self.safety_.votes.tensors("safe_")}
-        save_model(path, {**tensors, "safe_from": np.array([self.safety_.least])}, card)
+        return {**tensors, "safe_from": np.array([self.safety_.least])}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file written by `save`; raise `ModelError` for anything else.
-
-        A card without families is that of an older model, which has all of them.
-        """
-        expected = {**shapes(), **shapes("safe_", DOUBTS), "safe_from": (1,)}
-        tensors, card = load_model(path, kind=KIND, expect=expected)
-        where = os.fspath(path)
+    def _restored(cls, tensors: Tensors, card: Card) -> Self:
+        """Make it of a file; a card without families is that of an older model, with all."""
         if card.recipe.get("cascade"):
-            raise ModelError(f"{where}: has a second round of networks, which is gone")
-        settings = from_recipe(ScorerSettings, card.recipe, path)
-        made = cls(settings=settings)
-        made.columns_ = columns(settings.families)
-        made.networks_ = Ensemble.read(tensors, path=where)
-        votes = Ensemble.read(tensors, "safe_", path=where)
+            raise ModelError("has a second round of networks, which is gone")
+        made = cls(settings=from_recipe(ScorerSettings, card.recipe))
+        made.columns_ = columns(made.settings.families)
+        made.networks_ = Ensemble.read(tensors, path=card.name)
+        votes = Ensemble.read(tensors, "safe_", path=card.name)
         made.safety_ = Safety(votes, float(tensors["safe_from"][0]))
         if made.networks_.inputs != len(made.columns_):
-            raise ModelError(f"{where}: its tensors do not fit the families its card names")
+            raise ModelError("its tensors do not fit the families its card names")
         made.data_ = card.data
         made.history_ = card.recipe.get("history", [])
         made.calibration_ = card.recipe.get("calibration", {})

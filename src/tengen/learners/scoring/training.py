@@ -14,7 +14,7 @@ from typing import Any
 from tengen.contracts import Player
 from tengen.errors import SpecError, TengenError
 from tengen.learners.scoring.features import BlockTable, describe_games
-from tengen.learners.scoring.learner import KIND, BlockScorer
+from tengen.learners.scoring.learner import BlockScorer
 from tengen.learners.scoring.self_labelling import LabelledBlocks
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.scoring.settled_games import make_games, read_labelled, write_games
@@ -67,7 +67,7 @@ def train_scorer(
         data[f"made {each.size}x{each.size}"] = f"{each.games} games by {each.name}"
     scorer = BlockScorer(settings=settings)
     scorer.folds(games)  # rejects too few games before the folder is created
-    with Run.open(folder, KIND, settings, data=data, resume=resume) as run:
+    with Run.open(folder, BlockScorer.kind, settings, data=data, resume=resume) as run:
         lessons = [_made(each, folder, settings.seed, workers, tell) for each in making]
         table = described(games, folder / "features.npz", tell)
         rows = 0

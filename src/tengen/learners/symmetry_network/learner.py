@@ -30,15 +30,14 @@ from tengen.learners.symmetry_network.network import (
 )
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 from tengen.learners.symmetry_network.training import Packing, SelfPlay, SelfPlayReport
-from tengen.models import Card, load_model, save_model
+from tengen.models import Card, StoredLearner
 from tengen.models.runs import Run
+from tengen.models.store import Tensors
 from tengen.statistics import Rate
 
 if TYPE_CHECKING:
     from tengen.board import Board
 
-
-KIND = "symmetry-network"
 
 # Points that move the win probability by one unit of its logistic; 5.6 and 6.2 fitted best on
 # self-play of the two shipped networks.
@@ -56,7 +55,7 @@ SIMPLE = {"random": -1.0, "maxlib": -2.0}
 """The betas that make a side of `duel` play at random or for liberties."""
 
 
-class SymmetryNetwork:
+class SymmetryNetwork(StoredLearner):
     """An internal symmetry network (Blair 2008), the paper's unless settings say otherwise.
 
     Parameters
@@ -69,6 +68,7 @@ class SymmetryNetwork:
     `free_` are the learned parameters, `games_` is the number of games they were learned from.
     """
 
+    kind = "symmetry-network"
     scale: float = _SCALE
     """Points that turn even chances into 73 %; a model's card may override it."""
 
@@ -222,38 +222,24 @@ class SymmetryNetwork:
 
     # ----- Files -----
 
-    def save(self, path: str | os.PathLike[str], card: Card | None = None) -> None:
-        """Write the model; `card` replaces the default description."""
+    def _about(self) -> dict[str, Any]:
         settings = self._chosen
-        if card is None:
-            card = Card(
-                name=Path(path).stem,
-                kind=KIND,
-                what=f"Internal symmetry network, {settings.architecture.weights} weights",
-                data=f"{self.games_} games of self-play on {settings.size}x{settings.size}",
-                recipe=settings.recipe,
-                seed=settings.seed,
-                scale=self.scale,
-            )
-        card = card.model_copy(update={"games": self.games_})
-        save_model(path, {"free": self._learned}, card)
+        return {
+            "what": f"Internal symmetry network, {settings.architecture.weights} weights",
+            "data": f"{self.games_} games of self-play on {settings.size}x{settings.size}",
+            "recipe": settings.recipe,
+            "seed": settings.seed,
+            "scale": self.scale,
+            "games": self.games_,
+        }
+
+    def _tensors(self) -> Tensors:
+        return {"free": self._learned}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises
-        ------
-        ModelError
-            For a file that is damaged or of another kind.
-        """
-        tensors, card = load_model(path, kind=KIND, expect={"free": (None,)})
-        try:
-            settings = SymmetrySettings.from_recipe(card.recipe)
-            extra = card.model_extra or {}
-            network = cls.from_free(tensors["free"], settings, int(extra.get("games", 0)))
-        except (KeyError, OverflowError, TypeError, ValueError) as failure:
-            raise ModelError(f"{os.fspath(path)}: its recipe makes no sense ({failure})") from None
+    def _restored(cls, tensors: Tensors, card: Card) -> Self:
+        games = int((card.model_extra or {}).get("games", 0))
+        network = cls.from_free(tensors["free"], SymmetrySettings.from_recipe(card.recipe), games)
         network.scale = card.scale or _SCALE
         return network
 
