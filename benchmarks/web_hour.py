@@ -40,6 +40,8 @@ class Player:
     games: dict[str, list[Any]] = field(default_factory=dict)
     clicks: list[float] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    seen: tuple[str, int] = "", -1
+    """The last game and version that was answered; the stream may repeat it."""
 
     def play(self, until: float) -> None:
         """Play game after game until the time is up."""
@@ -62,8 +64,9 @@ class Player:
         over = state["status"] != "playing" or len(state["moves"]) > LONGEST
         if over or time.monotonic() > until:
             return False
-        if state["turn"] != "black":
+        if state["turn"] != "black" or self.seen == (state["id"], state["version"]):
             return True
+        self.seen = state["id"], state["version"]
         empty = [
             f"{COLUMNS[x]}{9 - y}"
             for y, row in enumerate(state["stones"])

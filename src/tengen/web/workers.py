@@ -263,9 +263,9 @@ def _serve(tasks: str, background: bool, spare: str, pipe: Any, stop: Any) -> No
     """Do jobs until the server is gone; runs in the child process."""
     import importlib
 
+    _begin(background=background)  # first: the server may end while modules are imported
     from tengen import compiling
 
-    _begin(background=background)
     if spare:
         compiling.spare(spare, quiet=True)
     table: dict[str, Task] = importlib.import_module(tasks).TASKS
