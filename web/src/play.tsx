@@ -125,7 +125,8 @@ function Table({ game, take, opponent }: TableProps) {
   const both = game.you === "both";
   const lesson = game.lesson;
   const stopped = playing && lesson?.asks === true;
-  const yours = playing && (both || game.turn === game.you) && !stopped;
+  const sent = ahead?.version === version; // until the server answers, nothing else is played
+  const yours = playing && (both || game.turn === game.you) && !stopped && !sent;
   const estimated = useEstimate(
     estimating && !game.count
       ? { stones: start.stones, turn: start.turn, moves: game.moves.slice(0, at), komi: game.komi }
