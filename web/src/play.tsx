@@ -85,7 +85,8 @@ function Table({ game, take, opponent }: TableProps) {
   const { id, version } = game;
   const [view, setView] = useState<number | null>(null);
   const [ahead, setAhead] = useState<{ version: number; state: BoardState } | null>(null);
-  const [hint, setHint] = useState<Hint | null>(null);
+  const [hinted, setHint] = useState<{ version: number; hint: Hint } | null>(null);
+  const hint = hinted?.version === version ? hinted.hint : null;
   const [asking, setAsking] = useState<AbortController | null>(null);
   const [pending, setPending] = useState<string | null>(null);
   const [question, setQuestion] = useState<"resign" | "pass" | "loses" | null>(null);
@@ -94,7 +95,6 @@ function Table({ game, take, opponent }: TableProps) {
   const [numbers, setNumbers] = useState(false);
   const [estimating, setEstimating] = useState(() => stored("estimate", "off") === "on");
   useEffect(() => {
-    setHint(null);
     setPending(null);
     setQuestion(null);
     setBetter(false);
@@ -180,7 +180,7 @@ function Table({ game, take, opponent }: TableProps) {
     setAsking(stop);
     try {
       const found = await api<Hint>(`/games/${id}/hint`, { method: "POST", signal: stop.signal });
-      setHint(found);
+      setHint({ version, hint: found });
       announce(`${t("hint")}: ${moveName(found.moves[0]?.move ?? "pass")}`);
     } catch (problem) {
       complain(problem);
