@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 
@@ -17,8 +13,7 @@ from tengen.contracts import BlockStatus, Status, Verdict
 from tengen.errors import IllegalMoveError
 from tengen.records import GameRecord, loads
 from tengen.records.record import board_at
-from tengen.web import look_routes, positions, reviews
-from tengen.web.app import Services, make_app
+from tengen.web import positions
 from tengen.web.positions import (
     finite,
     illegal_points,
@@ -28,7 +23,6 @@ from tengen.web.positions import (
     named_moves,
     position_of,
 )
-from tengen.web.settings import LOOPBACK, Settings
 
 
 def test_moves_are_named_with_their_colours() -> None:
@@ -123,32 +117,3 @@ def test_a_game_without_a_first_position_is_refused() -> None:
     [record] = loads("(;SZ[2]AB[aa][ab][ba][bb])")
     with pytest.raises(IllegalMoveError):
         positions.replayed(record)
-
-
-def test_others_are_answered_while_a_game_is_replayed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def replay(record: GameRecord) -> dict[str, Any]:
-        with pytest.raises(RuntimeError, match="no running event loop"):
-            asyncio.get_running_loop()
-        return {"moves": len(record.moves)}
-
-    for routes in (look_routes, reviews):
-        monkeypatch.setattr(routes, "whole", replay)
-    services = Services(Settings(tmp_path / "web.sqlite"))
-    body = {"sgf": GOOD, "headline": {}, "playouts": 1}
-    body |= {"status": "done", "trouble": "", "summary": None}
-    services.store.put("review", "mine", {}, body)
-
-    async def ask() -> list[int]:
-        transport = httpx.ASGITransport(app=make_app(services))
-        base = f"http://{LOOPBACK[0]}:8361"
-        async with httpx.AsyncClient(transport=transport, base_url=base) as client:
-            kind = {"content-type": "application/x-go-sgf"}
-            dropped = await client.post("/api/records", content=GOOD, headers=kind)
-            shown = await client.get("/api/reviews/mine")
-        return [dropped.json()["moves"], shown.json()["game"]["moves"]]
-
-    with ThreadPoolExecutor(1) as pool:  # a browser's tests may have left a loop on this thread
-        assert pool.submit(asyncio.run, ask()).result() == [4, 4]
-    services.close()
