@@ -90,8 +90,9 @@ def test_last_moves_are_hidden(script: ModuleType, shards: list[Path]) -> None:
 
 
 def test_turned_positions_are_the_same_positions(script: ModuleType, shards: list[Path]) -> None:
-    from tengen.learners.network.batches import gather, plane_table, planes_of
+    from tengen.learners.network.batches import gather
     from tengen.learners.network.shards import Shard
+    from tengen.learners.network.torch_network import plane_table, planes_of
 
     (path,) = shards[0].glob("*.safetensors")
     shown = script.Shown([gather([Shard.load(path)], device=torch.device("cpu"), threads=1)])
@@ -99,14 +100,14 @@ def test_turned_positions_are_the_same_positions(script: ModuleType, shards: lis
     elements = torch.arange(64) % 8
     turned = script.turn(batch, elements)
     table = plane_table(torch.device("cpu"))
-    before, after = (planes_of(b, table, torch.float32) for b in (batch, turned))
-    assert batch.rows == batch.cols and (batch.move == batch.rows * batch.cols).any()
+    before, after = (planes_of(b, table) for b in (batch, turned))
+    assert batch.rows == batch.cols and (batch.moves == batch.rows * batch.cols).any()
     for i, element in enumerate(elements.tolist()):
         flipped = before[i].flip(2) if element >= 4 else before[i]
         assert torch.equal(after[i], torch.rot90(flipped, element % 4, (1, 2)))
         # The move and its owner's colour go where its point goes.
-        if batch.move[i] < batch.rows * batch.cols:
-            assert turned.owner[i, turned.move[i]] == batch.owner[i, batch.move[i]]
-            assert turned.codes[i, turned.move[i]] == batch.codes[i, batch.move[i]]
+        if batch.moves[i] < batch.rows * batch.cols:
+            assert turned.owner[i, turned.moves[i]] == batch.owner[i, batch.moves[i]]
+            assert turned.codes[i, turned.moves[i]] == batch.codes[i, batch.moves[i]]
         else:
-            assert turned.move[i] == batch.move[i]
+            assert turned.moves[i] == batch.moves[i]

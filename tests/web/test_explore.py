@@ -112,22 +112,22 @@ def test_exploring_by_clicks_and_keys(
 ) -> None:
     page = open_page(f"{exploring.url}/#/explore")
     page.get_by_role("radio", name="9×9").check()
-    page.get_by_text("Black to play: 4 of 4 games.").wait_for()
+    page.get_by_text("Black to move: 4 of 4 games.").wait_for()
     assert_accessible(page)
     page.locator(".next-moves .row", has_text="E5").click()
-    page.get_by_text("White to play: 3 of 4 games.").wait_for()
+    page.get_by_text("White to move: 3 of 4 games.").wait_for()
     assert page.locator(".board .shudan-vertex.shudan-sign_1").count() == 1
     assert page.locator(".board .shudan-marker_label").count() == 8
     click(page, "G3", 9)
-    page.get_by_text("Black to play: 2 of 4 games.").wait_for()
+    page.get_by_text("Black to move: 2 of 4 games.").wait_for()
     page.locator(".board").focus()
     page.keyboard.press("Backspace")
-    page.get_by_text("White to play: 3 of 4 games.").wait_for()
+    page.get_by_text("White to move: 3 of 4 games.").wait_for()
     page.get_by_role("button", name="Corner only").click()
     page.get_by_role("alert").get_by_text("is in no corner").wait_for()
     assert page.get_by_role("button", name="Corner only").get_attribute("aria-pressed") == "false"
     file = {"name": "own.sgf", "mimeType": "text/plain", "buffer": b"(;SZ[19];B[pd];W[dd])"}
     page.locator(".drop input").set_input_files(file)
-    page.get_by_text("Black to play: 1 of 1 games.").wait_for()
+    page.get_by_text("Black to move: 1 of 1 games.").wait_for()
     page.locator(".next-moves .row", has_text="Q16").wait_for()
     assert_accessible(page)
