@@ -87,7 +87,7 @@ def test_resuming_takes_from_the_run_what_is_not_given(tmp_path: Path) -> None:
 
 def test_mistakes_are_named(tmp_path: Path) -> None:
     assert "--steps" in call("--out", str(tmp_path), "--steps", "-1")
-    with pytest.raises(ValueError, match="kind is 'odd', none of normal, flat"):
+    with pytest.raises(ValueError, match="kind is 'odd'; it should be 'normal' or 'flat'"):
         call("--out", str(tmp_path), "--kind", "odd")
     assert "No such option" in call("--seed", "3")
     assert "No such option" in call("--secret", "3")

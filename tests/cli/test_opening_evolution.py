@@ -103,7 +103,7 @@ def test_models_are_evaluated_and_runs_compared(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "--network", "deep"], "network is 'deep', none of"),
+        (["train", "--network", "deep"], "network is 'deep'"),
         (["evaluate", "--opponent", "nobody"], "nobody"),
     ],
 )

@@ -14,7 +14,7 @@ from tests.needs import need
 
 from tengen.board import BLACK, PASS, WHITE, Board, play_random
 from tengen.contracts import check_learner
-from tengen.models import KINDS, check_settings, from_plain, load_model, read_card, to_plain
+from tengen.models import KINDS, from_plain, load_model, read_card, to_plain
 from tengen.records import Corpus, GameArrays, GameRecord
 from tengen.records.arrays import from_records
 from tengen.records.sgf_properties import Result
@@ -143,7 +143,6 @@ def test_a_learner_has_manners(kind: str, tmp_path: Path) -> None:
     cards = [read_card(tmp_path / name) for name in ("checked.safetensors", "again.safetensors")]
     assert cards[0].data == cards[1].data
     settings = fitted.settings
-    check_settings(settings)
     assert from_plain(type(settings), to_plain(settings)) == settings
     with pytest.raises(AttributeError):
         settings.seed = 1

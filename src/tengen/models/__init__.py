@@ -27,7 +27,6 @@ from tengen.models.registry import (
 from tengen.models.runs import Run, RunInfo, read_metrics, read_run, resumed_settings
 from tengen.models.settings import (
     CheckedSettings,
-    check_settings,
     fingerprint,
     from_plain,
     from_recipe,
@@ -47,7 +46,6 @@ __all__ = [
     "Run",
     "RunInfo",
     "StoredLearner",
-    "check_settings",
     "find_model",
     "fingerprint",
     "from_plain",

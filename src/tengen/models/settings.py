@@ -1,25 +1,21 @@
 """Describe a training's settings once, as a frozen dataclass; check, store and compare them.
 
-A field made by `setting` carries its help, bounds and choices. From them follow the checks, the
-TOML of a run's folder, the recipe of a model's card, and the options of a command (see
-`cli.options.derived_options`). A plain field is stored and compared like the others, but no
-command offers it. Nothing here knows a learner.
+A field made by `setting` carries its help, bounds and choices. From them follow the checks (by
+pydantic), the TOML of a run's folder, the recipe of a model's card, and the options of a command
+(see `cli.options.derived_options`). A plain field is stored and compared like the others, but no
+command offers it.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
 ... class Walk(CheckedSettings):
-...     '''How a random walk goes.'''
-...
-...     steps: int = setting(100, "How far to walk.", least=0, changeable=True)
+...     steps: int = setting(100, "Steps to walk.", least=0, changeable=True)
 ...     rate: float = setting(0.1, "Length of a step.", least=0)
 ...     trace: float = setting(0.0, "The lambda of TD(lambda).", least=0, most=1, option="lambda")
-...     kind: str = setting("normal", "What steps are drawn from.", choices=("normal", "flat"))
-...     seed: int = setting(0, "Every random choice follows from it.", least=0)
 >>> Walk(trace=2)
 Traceback (most recent call last):
-tengen.errors.SpecError: lambda is 2, more than 1
+tengen.errors.SpecError: lambda is 2; it should be less than or equal to 1
 >>> to_plain(Walk(rate=0.2))
-{'steps': 100, 'rate': 0.2, 'trace': 0.0, 'kind': 'normal', 'seed': 0}
+{'steps': 100, 'rate': 0.2, 'trace': 0.0}
 >>> from_plain(Walk, {"rate": 0.2}) == Walk(rate=0.2)
 True
 >>> differences(Walk(), Walk(rate=0.2, steps=200))
@@ -31,14 +27,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tengen.errors import SpecError
 
@@ -50,14 +46,14 @@ _Kind = TypeVar("_Kind")
 
 @dataclass(frozen=True)
 class Setting:
-    """What is known of one setting besides its name, type and default."""
+    """Help, bounds and choices of one setting."""
 
     help: str
     least: float | None = None
     most: float | None = None
     choices: tuple[str, ...] = ()
     option: str = ""
-    """What people call it, where the name is taken (`lambda`) or unfit."""
+    """The name in messages and options, where the field's name is reserved (`lambda`) or unfit."""
     changeable: bool = False
     """Whether a resumed run may change it: it says only how long, how often or where."""
 
@@ -79,6 +75,17 @@ class SettingField:
     def option(self) -> str:
         """The name for people, as in `--rate-end`."""
         return (self.about.option if self.about else "") or self.name.replace("_", "-")
+
+    def checked_type(self) -> Any:
+        """Return the type with its bounds and choices, for pydantic."""
+        kind: Any = self.kind
+        if self.about and self.about.choices:
+            kind = Literal[self.about.choices]
+        elif self.about and kind in (int, float):
+            kind = Annotated[kind, Field(ge=self.about.least, le=self.about.most)]
+        if self.many:
+            kind = tuple[kind, ...]
+        return kind | None if self.optional else kind
 
 
 def setting(
@@ -102,31 +109,20 @@ def setting(
 
 @dataclass(frozen=True)
 class CheckedSettings:
-    """Settings that cannot be made wrong: a base for frozen dataclasses of `setting` fields."""
+    """A base for frozen dataclasses of `setting` fields that checks their values."""
 
     def __post_init__(self) -> None:
-        """Check every field by itself; a subclass adds what two fields owe each other."""
-        check_settings(self)
+        """Check every field by itself; a subclass adds checks across fields."""
+        kind = type(self)
+        try:
+            _model(kind).model_validate({name: getattr(self, name) for name in _fields_of(kind)})
+        except ValidationError as failure:
+            raise _error(kind, failure) from None
 
 
 def fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
     """List the fields of a settings class, in order."""
-    return _fields_of(kind)  # type: ignore[arg-type]  # mypy: classes are hashable
-
-
-def check_settings(settings: Any) -> None:
-    """Raise `SpecError` for the first field whose value has a wrong type, bound or choice."""
-    for field in fields_of(type(settings)):
-        value = getattr(settings, field.name)
-        if value is None and field.optional:
-            continue
-        if not field.many:
-            _check(field, value)
-        elif not isinstance(value, tuple):
-            raise SpecError(f"{field.option} is {value!r}, not a tuple")
-        else:
-            for member in value:
-                _check(field, member)
+    return tuple(_fields_of(kind).values())
 
 
 def to_plain(settings: Any) -> dict[str, Any]:
@@ -136,34 +132,23 @@ def to_plain(settings: Any) -> dict[str, Any]:
 
 
 def from_plain(kind: type[_Kind], values: Mapping[str, Any], *, where: str = "settings") -> _Kind:
-    """Make settings of what `to_plain` gave; what is missing has its default.
+    """Make settings of what `to_plain` returned; a missing value has its default.
 
-    Raises
-    ------
-    SpecError
-        For a name that is no setting, or a value that does not fit; `where` begins the message.
+    Raises `SpecError`, beginning with `where`, for an unknown name or a value that does not fit.
     """
-    fields = {field.name: field for field in fields_of(kind)}
-    unknown = [name for name in values if name not in fields]
-    if unknown:
-        raise SpecError(f"{where}: no setting is called {unknown[0]!r}")
     try:
-        return kind(**{name: _from_plain(fields[name], value) for name, value in values.items()})
+        read = _model(kind).model_validate_json(json.dumps(dict(values)))
+        return kind(**{name: getattr(read, name) for name in values})
+    except ValidationError as failure:
+        raise SpecError(f"{where}: {_error(kind, failure)}") from None
     except (SpecError, TypeError) as failure:
         raise SpecError(f"{where}: {failure}") from None
 
 
 def from_recipe(kind: type[_Kind], recipe: Mapping[str, Any]) -> _Kind:
-    """Make settings of a model's recipe; what is no setting, or none any more, is passed over.
-
-    Raises
-    ------
-    SpecError
-        For a value that does not fit.
-    """
-    known = {field.name for field in fields_of(kind)}
-    settings = {name: value for name, value in recipe.items() if name in known}
-    return from_plain(kind, settings, where="its recipe")
+    """Make settings of a model's recipe, ignoring entries that are not (or no longer) settings."""
+    known = {name: value for name, value in recipe.items() if name in _fields_of(kind)}
+    return from_plain(kind, known, where="its recipe")
 
 
 def fixed(settings: Any) -> dict[str, Any]:
@@ -173,7 +158,7 @@ def fixed(settings: Any) -> dict[str, Any]:
 
 
 def differences(there: _Kind, asked: _Kind) -> list[str]:
-    """Say which settings differ that a resumed run may not change."""
+    """List differing settings that a resumed run may not change, in words."""
     old, new = fixed(there), fixed(asked)
     return [
         f"{field.option} {_show(old.get(field.name))} there, {_show(new.get(field.name))} asked"
@@ -201,11 +186,9 @@ def fingerprint(*parts: Any) -> str:
     return digest.hexdigest()[:16]
 
 
-@cache
-def _fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
-    """Take a class apart once: evaluating its types costs milliseconds."""
+def _take_apart(kind: Any) -> dict[str, SettingField]:
     hints = get_type_hints(kind)
-    return tuple(_field(field, hints[field.name]) for field in dataclasses.fields(kind))
+    return {field.name: _field(field, hints[field.name]) for field in dataclasses.fields(kind)}
 
 
 def _field(field: dataclasses.Field[Any], hint: Any) -> SettingField:
@@ -223,47 +206,34 @@ def _field(field: dataclasses.Field[Any], hint: Any) -> SettingField:
     if get_origin(hint) is tuple:
         many, hint = True, get_args(hint)[0]
     if get_origin(hint) is Literal:
-        if about is not None and not about.choices:
+        if about is not None:
             about = dataclasses.replace(about, choices=get_args(hint))
         hint = str
     return SettingField(field.name, hint, default, optional, many, about)
 
 
-def _check(field: SettingField, value: Any) -> None:
-    """Check one value, or one member of a tuple."""
-    value = _number(field, value)
-    if field.kind in (int, float, bool, str) and type(value) is not field.kind:
-        raise SpecError(f"{field.option} is {value!r}, not of type {field.kind.__name__}")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise SpecError(f"{field.option} is {value}, not a finite number")
-    about = field.about
-    if about is None:
-        return
-    if about.choices and value not in about.choices:
-        raise SpecError(f"{field.option} is {value!r}, none of {', '.join(about.choices)}")
-    if about.least is not None and value < about.least:
-        raise SpecError(f"{field.option} is {value:g}, less than {about.least:g}")
-    if about.most is not None and value > about.most:
-        raise SpecError(f"{field.option} is {value:g}, more than {about.most:g}")
+def _make_model(kind: Any) -> type[BaseModel]:
+    """Return a pydantic model with the fields of a settings class."""
+    config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    fields: dict[str, Any] = {
+        name: (field.checked_type(), field.default) for name, field in _fields_of(kind).items()
+    }
+    return create_model(kind.__name__, __config__=config, **fields)
 
 
-def _from_plain(field: SettingField, value: Any) -> Any:
-    """Undo what JSON and TOML do to a value."""
-    if isinstance(field.kind, type) and dataclasses.is_dataclass(field.kind):
-        return from_plain(field.kind, value, where=field.option)
-    if field.many and isinstance(value, list):
-        return tuple(_number(field, member) for member in value)
-    return _number(field, value)
+# Once per class: evaluating its types costs milliseconds.
+_fields_of: Callable[[Any], dict[str, SettingField]] = cache(_take_apart)
+_model: Callable[[Any], type[BaseModel]] = cache(_make_model)
 
 
-def _number(field: SettingField, value: Any) -> Any:
-    """Let a whole number stand for a real one; one beyond all real ones is infinite."""
-    if field.kind is not float or type(value) is not int:
-        return value
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+def _error(kind: Any, failure: ValidationError) -> SpecError:
+    """Turn pydantic's first complaint into one line that names the setting as users do."""
+    first = failure.errors()[0]
+    name = str(first["loc"][0])
+    if first["type"] == "extra_forbidden":
+        return SpecError(f"no setting is called {name!r}")
+    reason = first["msg"].removeprefix("Input ")
+    return SpecError(f"{_fields_of(kind)[name].option} is {first['input']!r}; it {reason}")
 
 
 def _of_numpy(value: Any) -> Any:
@@ -274,7 +244,7 @@ def _of_numpy(value: Any) -> Any:
 
 
 def _show(value: Any) -> str:
-    """Show a plain value as people would write it."""
+    """Format a plain value for a message."""
     if isinstance(value, list):
         return ", ".join(str(member) for member in value) or "none"
     return "none" if value is None else str(value)

@@ -48,7 +48,7 @@ def test_families_are_columns_in_order():
     assert list(columns(FAMILIES)) == list(range(INPUTS))
     assert list(columns(["attacks", "paper"]))[:48] == list(range(48))
     assert INPUTS == 142
-    with pytest.raises(SpecError, match="families is 'magic', none of paper"):
+    with pytest.raises(SpecError, match="families is 'magic'; it should be 'paper'"):
         ScorerSettings(families=("paper", "magic"))
 
 

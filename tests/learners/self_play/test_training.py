@@ -210,7 +210,7 @@ def test_several_sizes_learn_together(tmp_path: Path) -> None:
 
 
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="size is 4, less than 5"):
+    with pytest.raises(SpecError, match="size is 4; it should be"):
         SelfPlaySettings(size=(4,))
     with pytest.raises(SpecError, match="each named once"):
         SelfPlaySettings(size=(7, 7))
