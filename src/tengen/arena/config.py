@@ -146,11 +146,7 @@ class Tournament(_Strict):
 
 
 def load_tournament(path: str | Path) -> Tournament:
-    """Read a tournament from a TOML file.
-
-    Raises `SpecError` if it is not TOML or makes no sense; the message names the file and the
-    place.
-    """
+    """Read a tournament from a TOML file."""
     try:
         text = read_limited(path).decode("utf-8")
         return parse_tournament(tomllib.loads(text))
@@ -169,8 +165,6 @@ def parse_tournament(table: dict[str, Any]) -> Tournament:
 
     >>> parse_tournament({"players": {"a": {"spec": "random"}, "b": {"spec": "maxlib"}}}).games
     20
-
-    Raises `SpecError` if something makes no sense; the message names the place.
     """
     fields = dict(table)
     players = fields.pop("players", None)

@@ -110,9 +110,6 @@ class Database:
 
         Without a path it lives in memory. A later run may have more games and more players;
         everything else must be the same.
-
-        Raises `BusyError` if another run writes into it and `TengenError` if the file is no results
-        database, or holds another tournament.
         """
         if path is None:
             database = cls(sqlite3.connect(":memory:"), "memory", None)
@@ -140,10 +137,7 @@ class Database:
 
     @classmethod
     def look(cls, path: str | Path) -> Database:
-        """Open a database to read it, also while a run writes into it.
-
-        Raises `TengenError` if it is not there or no results database.
-        """
+        """Open a database to read it, also while a run writes into it."""
         path = Path(path)
         if not path.is_file():
             raise TengenError(f"{path}: no such results database")
@@ -176,10 +170,7 @@ class Database:
     # ----- Writing -----
 
     def add(self, game: PlayedGame) -> None:
-        """Write one game and commit it: finished ones among the games, void ones apart.
-
-        Raises `TengenError` if this game was finished already.
-        """
+        """Write one game and commit it: finished ones among the games, void ones apart."""
         table, row = "voids" if game.is_void else "games", astuple(GameRow.of(game))
         marks = ", ".join("?" * len(row))
         try:
@@ -218,10 +209,7 @@ class Database:
         return [GameRow(*row) for row in rows]
 
     def copy_to(self, path: str | Path) -> None:
-        """Write a compact copy that can be read where nothing may be written, for shipping.
-
-        Raises `TengenError` if the file is there already.
-        """
+        """Write a compact copy that can be read where nothing may be written, for shipping."""
         if Path(path).exists():
             raise TengenError(f"{path}: is there already")
         self._connection.execute("PRAGMA query_only=OFF")
@@ -234,10 +222,7 @@ class Database:
             raise TengenError(f"{self.path}: cannot be copied to {path}: {failure}") from None
 
     def _rows(self, query: str) -> list[Any]:
-        """Return everything a query finds.
-
-        Raises `TengenError` if the file is damaged or its tables are not ours.
-        """
+        """Return everything a query finds."""
         try:
             return self._connection.execute(query).fetchall()
         except sqlite3.Error as failure:

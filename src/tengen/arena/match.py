@@ -47,9 +47,6 @@ def play_match(
         Random plies at the start, each opening played with both colours; or a file of games.
     out
         Where the games are kept; the same call goes on with what is missing there.
-
-    Raises `SpecError` if a spec or an option makes no sense, an object is no player, or objects are
-    to play in several processes and `EngineError` if a player keeps failing.
     """
     from tengen.players.plugins import checked_player
 
@@ -80,8 +77,6 @@ def match_settings(a: str, b: str, **options: Any) -> dict[str, Any]:
     """Return the settings of a match as `Tournament` takes them; they are not checked yet.
 
     The options are those of `tengen arena match`. A player that meets itself gets a second name.
-
-    Raises `SpecError` if size or openings cannot be read, or a spec names no player.
     """
     return _settings([_entrant(a), _entrant(b)], **options)
 
@@ -137,8 +132,6 @@ def parse_board_size(text: str) -> tuple[int, int]:
 
     >>> parse_board_size("9x13")
     (9, 13)
-
-    Raises `SpecError` if it is none.
     """
     found = re.fullmatch(r"\s*(\d{1,2})(?:\s*[xX]\s*(\d{1,2}))?\s*", text)
     if not found:
@@ -147,10 +140,7 @@ def parse_board_size(text: str) -> tuple[int, int]:
 
 
 def parse_sprt(text: str) -> Sprt:
-    """Read a sequential test, `ELO0,ELO1`.
-
-    Raises `SpecError` if it makes no sense.
-    """
+    """Read a sequential test, `ELO0,ELO1`."""
     try:
         elo0, elo1 = (float(part) for part in text.split(","))
     except ValueError:
@@ -169,10 +159,7 @@ def run_match(
     sprt: str | None = None,
     quiet: bool = False,
 ) -> MatchResult:
-    """Play what is missing of a match and return its result; without `out` games are not kept.
-
-    Raises `EngineError` if a player keeps failing.
-    """
+    """Play what is missing of a match and return its result; without `out` games are not kept."""
     test = None if sprt is None else parse_sprt(sprt)
     a, b = (entrant.name for entrant in tournament.entrants[:2])
     with Database.open(out, tournament) as database:

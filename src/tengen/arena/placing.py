@@ -72,10 +72,7 @@ class Placing:
 
 
 def shipped_ladder(size: str) -> Path:
-    """Return the shipped ladder's database for a board size.
-
-    Raises `SpecError` if there is none; the message lists those there are.
-    """
+    """Return the shipped ladder's database for a board size."""
     rows, cols = parse_board_size(size)
     path = LADDERS / f"{rows}x{cols}.sqlite"
     if not path.exists():
@@ -100,8 +97,6 @@ def place(
 
     Games are kept in `out`, if given, and not played again. Rungs that cannot play here
     are left out.
-
-    Raises `SpecError` if the spec or the ladder makes no sense.
     """
     from tengen.players import parse_spec
 
@@ -151,10 +146,7 @@ def record(placed: Placing, size: str, seed: int, path: Path) -> None:
 
 
 def recorded(path: Path = RECORD) -> list[dict[str, Any]]:
-    """Return the entries of a file of ratings; none if it is missing.
-
-    Raises `SpecError` if the file holds something else.
-    """
+    """Return the entries of a file of ratings; none if it is missing."""
     if not path.exists():
         return []
     try:
@@ -318,10 +310,7 @@ def fair_handicap(weaker: float, stronger: float, points: int) -> Handicap:
 
 
 def advise(weaker: int, stronger: int, size: int, path: Path = RECORD) -> Handicap:
-    """Return the handicap between two levels on a square board.
-
-    Raises `SpecError` if there is no such level, or one was not rated on this board.
-    """
+    """Return the handicap between two levels on a square board."""
     rated = level_ratings(f"{size}x{size}", path)
     for level in (weaker, stronger):
         find_level(level)

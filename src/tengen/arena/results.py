@@ -315,10 +315,7 @@ _KINDS = ("csv", "json", "html", "sgf")
 
 
 def export_results(database: Database, kind: str) -> str:
-    """Return everything in a database as text of one of the `_KINDS`.
-
-    Raises `SpecError` if there is no such kind.
-    """
+    """Return everything in a database as text of one of the `_KINDS`."""
     if kind == "csv":
         return _games_csv(database.games() + database.voids())
     if kind == "sgf":

@@ -87,9 +87,6 @@ def run_tournament(
 
     The first interrupt (Ctrl-C) ends the run after the games in progress, the second at once;
     `enough`, called after each game, ends it like the first.
-
-    Raises `EngineError` if a player keeps failing and `WorkerLostError` if one game keeps killing
-    its workers.
     """
     jobs = schedule(tournament) if jobs is None else jobs
     stop = _Stop(database.path, listener)

@@ -33,8 +33,6 @@ def openings_of(
     """Return `count` openings; a longer list begins like a shorter one.
 
     Random ones differ from each other, also by symmetry, as long as there are enough.
-
-    Raises `SpecError` if a file of openings has none for this board.
     """
     if openings.file is not None:
         known = read_openings(openings.file, openings.plies, conditions)
@@ -64,8 +62,6 @@ def read_openings(path: str, plies: int, conditions: Conditions) -> list[Opening
     """Return the first plies of every game of a file that fits the board, each opening once.
 
     Shorter games and games with setup stones, passes or moves out of turn are left out.
-
-    Raises `SpecError` if none is left.
     """
     from tengen.records import read_games
 

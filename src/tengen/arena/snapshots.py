@@ -67,8 +67,6 @@ def plan_snapshots(
     """Choose snapshots evenly over a run and plan their tournament.
 
     Without `size` it is played on the run's first board size.
-
-    Raises `RunError` if the folder holds no run of self-play, or has too few snapshots.
     """
     rows = {row["step"]: row for row in history(run)}
     found = read_run(run)

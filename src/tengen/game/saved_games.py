@@ -64,10 +64,7 @@ def save(game: LocalGame, path: Path) -> None:
 
 
 def read_saved(path: Path) -> tuple[Session, str]:
-    """Read a game that `save` wrote; return it with the player's spec.
-
-    Raises `TengenError` if it is another record, or its game is over.
-    """
+    """Read a game that `save` wrote; return it with the player's spec."""
     record = read_game(path)
     told = record.tree.nodes[0].get(_PROPERTY)
     if not told:
@@ -85,10 +82,7 @@ def read_saved(path: Path) -> tuple[Session, str]:
 
 
 def latest(folder: Path) -> Path:
-    """Return the newest game in a folder that is not over.
-
-    Raises `TengenError` if there is none.
-    """
+    """Return the newest game in a folder that is not over."""
     for path in sorted(folder.glob("*.sgf"), key=lambda path: -path.stat().st_mtime):
         try:
             read_saved(path)

@@ -91,10 +91,7 @@ class Session:
     # ----- Changes -----
 
     def play(self, move: int | str, now: float = 0.0) -> None:
-        """Play a move, a pass or a resignation of the side to move; text is a GTP vertex.
-
-        Raises `IllegalMoveError` if the rules forbid it, or the game is over.
-        """
+        """Play a move, a pass or a resignation of the side to move; text is a GTP vertex."""
         turn = self.board.turn
         if isinstance(move, str):
             move = parse_gtp(move, self.board.rows, self.board.cols)
@@ -120,10 +117,7 @@ class Session:
         return True
 
     def undo(self, now: float = 0.0) -> None:
-        """Take back the person's last move and what followed, or only the end of the game.
-
-        Raises `IllegalMoveError` if there is no such move.
-        """
+        """Take back the person's last move and what followed, or only the end of the game."""
         ended_it = self.human & (self.resigned | self.timed_out)
         if not (self.stopped or ended_it):
             mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour & self.human]
@@ -149,10 +143,7 @@ class Session:
         self.dead, self.open = dead, open
 
     def toggle(self, vertex: str) -> None:
-        """Change a block from dead to alive or back.
-
-        Raises `IllegalMoveError` before the game is counted, and where no stone is.
-        """
+        """Change a block from dead to alive or back."""
         if not self.is_counting or self.dead is None:
             raise IllegalMoveError("stones are taken off after both sides have passed")
         stones = set(self.board.block(vertex).stones)

@@ -188,10 +188,7 @@ class Query:
 
 
 def parse_query(value: Mapping[str, Any]) -> Query:
-    """Read a query.
-
-    Raises `QueryError` with the name of the wrong field.
-    """
+    """Read a query."""
     try:
         fields = QueryFields.model_validate(value)
     except ValidationError as failure:

@@ -276,10 +276,7 @@ class Client:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> Self:
-        """Start an engine and ask for its name, version and commands.
-
-        Raises `EngineFault` if it does not start, or not in time.
-        """
+        """Start an engine and ask for its name, version and commands."""
         client = cls(Channel(command, cwd=cwd, env=env), limits=limits)
         try:
             client.greet()
@@ -303,11 +300,7 @@ class Client:
                 setattr(self, attribute, text.strip() or getattr(self, attribute))
 
     def command(self, name: str, *args: object, timeout: float | None = None) -> str:
-        """Send a command and return the text of its answer.
-
-        Raises `EngineRefusal` if the engine answers with a failure; it stays usable and
-        `EngineFault` for anything worse; the engine is ended.
-        """
+        """Send a command and return the text of its answer."""
         limit = self.limits.command if timeout is None else timeout
         line = " ".join([name, *map(str, args)])
         return self._exchange(line, Deadline(limit), "time for a command")

@@ -410,10 +410,7 @@ def kata_rules(rules: Rules) -> dict[str, object]:
 
 
 def rule_change(key: str, value: object) -> dict[str, object]:
-    """Translate one of KataGo's rules.
-
-    Raises `GtpFailure` for a rule that the board does not support.
-    """
+    """Translate one of KataGo's rules."""
     word = str(value).upper()
     match key, word:
         case ("ko", "SIMPLE" | "POSITIONAL" | "SITUATIONAL") | ("scoring", "AREA" | "TERRITORY"):

@@ -30,8 +30,6 @@ def start_guarded(
     """Start a program with pipes to it; return its guard and the leash, a file to close.
 
     The guard leads a group of processes with the program in it, and ends as the program ended.
-
-    Raises `OSError` if the program cannot be started.
     """
     held, leash = os.pipe()
     told, news = os.pipe()

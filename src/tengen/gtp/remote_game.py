@@ -32,10 +32,7 @@ class RemoteGame:
         self._moves: list[tuple[int, Point]] = []
 
     def sync(self, board: Board) -> None:
-        """Bring the engine's board to the position and game of ours.
-
-        Raises `EngineFault` if the engine refuses what it must accept, or fails.
-        """
+        """Bring the engine's board to the position and game of ours."""
         start = repr(start_of(board, komi=0.0))
         pairs = zip(self._moves, board.moves, strict=False)
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -58,8 +55,6 @@ class RemoteGame:
         """Let the engine choose for `board.turn`; the engine plays its move on its own board.
 
         A seed makes engines repeatable that support set_random_seed.
-
-        Raises `EngineFault` for an illegal move, nonsense, or any failure.
         """
         self.sync(board)
         if seed is not None and self.client.known("set_random_seed"):

@@ -54,10 +54,7 @@ class AnalysisOptions:
 
 
 def parse_options(args: Sequence[str]) -> AnalysisOptions:
-    """Read `[colour] [interval] (key value)*` in any order.
-
-    Raises `GtpFailure` for unknown keys (programs probe for what is supported) and wrong values.
-    """
+    """Read `[colour] [interval] (key value)*` in any order."""
     found: dict[str, object] = {}
     words = iter(args)
     for word in words:

@@ -109,18 +109,12 @@ POLICIES: dict[str, Callable[[], Policy]] = {"uniform": _UniformPolicy, "static"
 
 
 def make_evaluator(name: str) -> Evaluator:
-    """Return the built-in evaluator, the class or the model of this name.
-
-    Raises `SpecError` if there is none, or the model does not evaluate positions.
-    """
+    """Return the built-in evaluator, the class or the model of this name."""
     return _find(name, EVALUATORS, make_plugged_evaluator, load_evaluator)
 
 
 def make_policy(name: str) -> Policy:
-    """Return the built-in policy, the class or the model of this name.
-
-    Raises `SpecError` if there is none, or the model predicts no moves.
-    """
+    """Return the built-in policy, the class or the model of this name."""
     return _find(name, POLICIES, make_plugged_policy, load_policy)
 
 
@@ -128,8 +122,6 @@ def make_network(name: str, *, shared: bool = False) -> SearchNetwork:
     """Return the network of this name: a model with moves, winner, score and ownership.
 
     With `shared`, return the one instance of this process.
-
-    Raises `SpecError` if there is none, or the model is of another kind.
     """
     try:
         found = load_learner(name, shared=shared)

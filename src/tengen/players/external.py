@@ -49,10 +49,7 @@ class ExternalPlayer:
                 client.command("set_random_seed", seed & 0x3FFFFFFF)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
-        """Return the engine's move, checked against our rules.
-
-        Raises `EngineFault` if it crashes, hangs, answers nonsense or plays illegally.
-        """
+        """Return the engine's move, checked against our rules."""
         return self._running().genmove(board, seed=int(rng.integers(1, 2**30)))
 
     def explain(self, board: Board, move: int) -> str:

@@ -73,10 +73,7 @@ LEVELS: dict[int, Level] = {
 
 
 def find_level(number: int) -> Level:
-    """Return a level by its number.
-
-    Raises `SpecError` if there is none.
-    """
+    """Return a level by its number."""
     if number not in LEVELS:
         raise SpecError(f"there is no level {number}; there are 1 to {max(LEVELS)}")
     return LEVELS[number]

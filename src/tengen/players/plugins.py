@@ -60,10 +60,7 @@ def installed_kinds() -> dict[str, PlayerKind]:
 
 
 def make_plugged_player(target: str, rest: str, spec: str) -> Player:
-    """Make a player of a class `package.module:Class` with options `key=value,...`.
-
-    Raises `SpecError` if it does not import, takes other options, fails or cannot choose moves.
-    """
+    """Make a player of a class `package.module:Class` with options `key=value,...`."""
     made = _make(target, rest, "player", spec)
     try:
         object.__setattr__(made, "name", spec)  # frozen dataclasses too
@@ -102,8 +99,6 @@ def checked_player(player: Player, label: str) -> Player:
     """Return this player so that whatever it answers is a point of the board, PASS or RESIGN.
 
     Plain numbers are refused: they may be raw points or row-major indices.
-
-    Raises `SpecError` if it cannot choose moves.
     """
     if not callable(getattr(player, "choose", None)):
         raise SpecError(f"{label}: a player needs a method choose(board, rng)")
@@ -133,10 +128,7 @@ def split_target(text: str, spec: str) -> tuple[str, str]:
 
 
 def find(target: str, spec: str) -> Callable[..., object]:
-    """Return the class or function `package.module:Class`, importing its module.
-
-    Raises `SpecError` if the module or the name in it cannot be had.
-    """
+    """Return the class or function `package.module:Class`, importing its module."""
     place, _, name = target.rpartition(":")
     try:
         found: Any = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)

@@ -35,8 +35,6 @@ def make_player(spec: str) -> Player:
 
     >>> make_player("random").name
     'random'
-
-    Raises `SpecError` for an unknown name, key or value; the message lists what exists.
     """
     name, rest = _split_name(spec)
     if (plugged := _plugged(name, rest, spec)) is not None:
@@ -60,10 +58,7 @@ def make_player(spec: str) -> Player:
 def _plugged(
     name: str, rest: str, spec: str, what: Literal["player", "expert"] = "player"
 ) -> tuple[str, str] | None:
-    """Return the class and the options of a player that is not ours; None for one of ours.
-
-    Raises `SpecError` if there is no player of this name.
-    """
+    """Return the class and the options of a player that is not ours; None for one of ours."""
     from tengen.players import plugins
 
     if name == "python":
@@ -90,8 +85,6 @@ def make_expert(spec: str = "builtin") -> Expert:
     """Make an expert: `builtin`, `builtin:playouts=N`, or any player spec, playing both sides.
 
     `static` plays in one kernel; `static:resign=no` move by move, as every other player.
-
-    Raises `SpecError` for anything else.
     """
     name, rest = _split_name(spec)
     if name == "builtin":

@@ -68,10 +68,6 @@ def review_library(
 
     `unread` lists what could not be read, for the index page and the summary; games with an illegal
     move join it. `on_game` gets the title of each game when it is done, or was done before.
-
-    Raises `RunError` if the folder holds reviews and `resume` is not given, or reviews with other
-    settings or of other games, or if another process uses it and `TengenError` if no game could be
-    reviewed.
     """
     with _claimed(folder, settings, resume):
         values: dict[int, dict[str, Any]] = {}

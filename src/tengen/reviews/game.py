@@ -307,11 +307,7 @@ class Reviewer:
 
 
 def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
-    """Load the network for a board and make the player that searches.
-
-    Raises `SpecError` if a quick review is wanted and no network fits, or if the player cannot
-    analyse.
-    """
+    """Load the network for a board and make the player that searches."""
     from tengen.contracts.protocols import limit_visits
     from tengen.models import has_model, load_policy
     from tengen.models.defaults import networks_for, policy_for
@@ -358,8 +354,6 @@ def review_game(
 
     `on_step` gets the stage, the steps done and their total; `on_first` the review after the first
     pass, if a search follows.
-
-    Raises `IllegalMoveError` if the record has an illegal move; the message names it.
     """
     found: dict[int, EvaluatedPosition] = {}
     for stage, number, position, steps in evaluate(record, reviewer, seed=seed):
@@ -450,13 +444,7 @@ def _first_pass(
 
 
 def glance(board: Board, reviewer: Reviewer) -> EvaluatedPosition:
-    """Evaluate one position once, as the first pass of a review does.
-
-    Raises
-    ------
-    SpecError
-        If the reviewer has no network.
-    """
+    """Evaluate one position once, as the first pass of a review does."""
     return next(_first_pass([board], _network_of(reviewer), ()))
 
 
@@ -464,11 +452,6 @@ def review_last_move(board: Board, reviewer: Reviewer) -> tuple[MoveReview, Eval
     """Review the last move of a game in progress by the first pass, at once.
 
     Returns the move and the position after it.
-
-    Raises
-    ------
-    SpecError
-        If the reviewer has no network.
     """
     before = board.copy()
     before.undo()
