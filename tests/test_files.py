@@ -101,11 +101,10 @@ def test_cells_are_no_formulas() -> None:
 
 def test_the_live_table_shows_any_name() -> None:
     table = LiveTable([EVIL], [], quiet=True)
-    table.note = EVIL
     table.under_way[(EVIL, EVIL, 0)] = 0.0
     out = io.StringIO()
-    Console(file=out, width=200).print(table._draw())
-    assert out.getvalue().count("a[/red]\\x1b[2Jb") == 4
+    Console(file=out, width=200).print(table.draw())
+    assert out.getvalue().count("a[/red]\\x1b[2Jb") == 3
 
 
 def test_names_in_a_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

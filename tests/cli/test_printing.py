@@ -11,7 +11,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.cli.options import RecordPosition, Resumable
-from tengen.cli.printing import ProgressBar, in_words, show, standard_input, tell_faults
+from tengen.cli.printing import in_words, show, standard_input, tell_faults
 from tengen.cli.screen import Screen
 from tengen.errors import TengenError
 
@@ -34,28 +34,6 @@ def test_a_closed_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(TengenError, match="standard input is closed"):
         standard_input()
-
-
-def test_progress_counts_and_is_silent_where_it_should_be(capsys: Out) -> None:
-    steps = ProgressBar("games", 10, quiet=True)
-    steps.advance(3)
-    steps.advance()
-    steps.close()
-    assert steps.done == 4 and capsys.readouterr().err == ""
-    slow = ProgressBar("games", 10)
-    slow._clock = lambda: slow._start + 20.0
-    slow.advance(5, "now")
-    assert capsys.readouterr().err == "games: 5/10, 0.2/s, 20 s left now\n"
-
-
-def test_a_bar_is_told_its_length_when_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    steps = ProgressBar("games", None)
-    assert steps._bar.tasks[0].total is None
-    steps.total = 8
-    steps.advance(2)
-    steps.close()
-    assert (steps._bar.tasks[0].completed, steps._bar.tasks[0].total) == (2, 8)
 
 
 def test_a_screen_that_is_no_terminal_shows_plain_text() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tengen.errors import SpecError, TengenError
-from tengen.lab.progress import LineProgress, Progress, show_progress, span
 from tengen.lab.result import Findings
 from tengen.lab.steps import (
     Experiment,
@@ -25,6 +24,7 @@ from tengen.lab.steps import (
     run_steps,
     settings_of,
 )
+from tengen.progress import Progress
 
 CALLS: list[str] = []
 
@@ -130,39 +130,16 @@ def test_a_result_tells_its_cost(tmp_path: Path) -> None:
     assert not list((tmp_path / "steps").glob("*.cost"))
 
 
-def test_progress_is_written_for_run_and_step() -> None:
-    lines: list[str] = []
-    now = [0.0]
-    progress = LineProgress(lines.append, clock=lambda: now[0])
-    progress.plan([("first", "First", 1.0), ("second", "Second", 1.0)], set())
-    progress.begin("first")
-    assert lines[-1] == "[1/2] First (first): begins; 2 min 0 s left in all"
-    now[0] = 30.0
-    progress.at(0.25, "game 1/4")
-    assert "25%, game 1/4" in lines[-1] and "in all" in lines[-1]
-    # A quarter took 30 s: 90 s at its own pace, 30 s by the estimate.
-    assert progress.step_left() == pytest.approx(0.25 * 90 + 0.75 * 30)
-    now[0] = 120.0
-    progress.end(120.0)
-    assert lines[-1] == "[1/2] first: done in 2 min 0 s"
-    progress.begin("second")
-    # The first took twice its estimate, so the second is expected to take longer too.
-    assert 60 < progress.left() < 120
-
-
-def test_progress_depends_on_the_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_run_says_what_begins_and_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with show_progress(quiet=True) as progress:
-        assert type(progress) is Progress
-    with show_progress(quiet=False) as progress:
-        progress.plan([("good", "Good", 1.0)], set())
-        progress.begin("good")
-    assert f"begins; {span(60)} left in all" in capsys.readouterr().err
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with show_progress(quiet=False) as progress:
-        run_steps([STEPS[0]], context(tmp_path), progress=progress)
-    assert "[1/1] good: done in" in capsys.readouterr().err
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        with Progress() as progress:
+            run_steps([STEPS[0]], context(tmp_path / str(terminal)), progress=progress)
+        said = capsys.readouterr().err
+        assert "[1/1] Good (good): begins, about 1 min 0 s left" in said
+        assert "good: done in" in said
 
 
 # ----- Settings -----

@@ -25,7 +25,8 @@ from tengen.cli.options import (
     flag,
     option,
 )
-from tengen.cli.printing import emit, progress, remark, show, stages, table, tell_faults
+from tengen.cli.printing import emit, remark, show, table, tell_faults
+from tengen.progress import Progress
 from tengen.reviews.settings import ReviewSettings
 
 if TYPE_CHECKING:
@@ -87,11 +88,11 @@ def score(
     games = list(packed_games(files, faults.append))
     unread = len(faults)
     scored: list[dict[str, Any]] = []
-    with progress("games", len(games), quiet=shown.quiet or len(games) == 1) as bar:
+    with Progress(quiet=shown.quiet or len(games) == 1) as bar:
         pages = boards or len(games) == 1
         count = partial(_score, model, dead or (), alive or (), pages, out is not None)
         for found in map_jobs(count, _batches(games), workers=work.workers, ray=work.ray):
-            bar.advance(len(found))
+            bar.advance("games", len(found), len(games))
             faults += [one["fault"] for one in found if "fault" in one]
             scored += [one for one in found if "fault" not in one]
     if not scored:
@@ -422,7 +423,7 @@ def _one(
         write_atomic(page, review_page(found, title))
         remark(f"first pass: {found.sides()}; written: {page}", quiet=shown.quiet)
 
-    with stages(quiet=shown.quiet) as step:
+    with Progress(quiet=shown.quiet) as step:
         reviewer = find_reviewer(record.rows, record.cols, settings)
         found = review_game(record, reviewer, seed=settings.seed, on_step=step, on_first=show_first)
     write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
@@ -455,7 +456,7 @@ def _many(
 
     begin = time.monotonic()
     folder = _folder(files, out)
-    with progress("games", len(jobs), quiet=shown.quiet) as bar:
+    with Progress(quiet=shown.quiet) as bar:
         games = review_library(
             jobs,
             folder,
@@ -465,7 +466,7 @@ def _many(
             resume=resume,
             workers=work.workers,
             ray=work.ray,
-            on_game=lambda title: bar.advance(1, title),
+            on_game=lambda title: bar.advance("games", 1, len(jobs), title),
         )
     tell_faults([*faults, *(game["fault"] for game in games if game["fault"])], quiet=shown.quiet)
     seconds = round(time.monotonic() - begin, 2)
@@ -599,13 +600,13 @@ def _openings(
 
     faults: list[str] = []
     remarks: list[str] = []
-    with progress("games read", None, quiet=quiet) as bar:
+    with Progress(quiet=quiet) as bar:
         made = index_of_games(
             games,
             index,
             plies=plies,
             rebuild=rebuild,
-            on_games=bar.advance,
+            on_games=partial(bar.advance, "games read"),
             on_fault=faults.append,
             on_remark=remarks.append,
         )

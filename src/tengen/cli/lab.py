@@ -38,9 +38,9 @@ def lab(
     """
     from tengen.errors import SpecError, TengenError, unknown
     from tengen.lab import experiments
-    from tengen.lab.progress import show_progress
     from tengen.lab.rendering import write_report
     from tengen.lab.steps import FULL, QUICK, LabContext, results, run_steps
+    from tengen.progress import Progress
 
     mode = FULL if full else QUICK
     known = {experiment.name: experiment for experiment in experiments()}
@@ -68,7 +68,7 @@ def lab(
     folder = out or Path("runs") / ("lab-full" if full else "lab")
     context = LabContext(folder, seed, work.workers, collection=collection, ray=work.ray)
     try:
-        with show_progress(quiet=shown.quiet) as progress:
+        with Progress(quiet=shown.quiet) as progress:
             done = run_steps(chosen or page, context, mode=mode, progress=progress)
     except KeyboardInterrupt:
         finished = len([step for step in page if step.name in results(folder)])

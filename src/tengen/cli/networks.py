@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,10 +21,11 @@ from tengen.cli.options import (
     flag,
     option,
 )
-from tengen.cli.printing import emit, progress, remark, show, table
+from tengen.cli.printing import emit, remark, show, table
 from tengen.errors import SpecError
 from tengen.learners.network.settings import DistillationSettings, NetworkSettings
 from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.progress import Progress
 
 if TYPE_CHECKING:
     from tengen.learners.network import Shard
@@ -149,9 +151,10 @@ def evaluate_network(
             for path in games
             for shard in _shards(path, Path(folder), scorer, WorkOptions(), quiet=shown.quiet)
         ]
-        with progress("games", sum(map(len, found)), quiet=shown.quiet) as bar:
-            threads = workers or os.cpu_count() or 1
-            told = measure(network, found, every=every, threads=threads, on_game=bar.advance)
+        with Progress(quiet=shown.quiet) as bar:
+            threads, total = workers or os.cpu_count() or 1, sum(map(len, found))
+            count = partial(bar.advance, "games", total=total)
+            told = measure(network, found, every=every, threads=threads, on_game=count)
             result = told.summary()
     show(result, json=shown.json, title=f"{model} on {', '.join(games)}")
 
@@ -165,10 +168,10 @@ def _make_shards(
     from tengen.records import Corpus
 
     judge = None if scorer == "none" else load_scorer(scorer)
-    with progress("games", None, quiet=quiet) as bar:
+    with Progress(quiet=quiet) as bar:
         return make_shards(
             Corpus(games), out, scorer=judge, confirmed=confirmed, workers=work.workers,
-            ray=work.ray, on_shard=bar.advance,
+            ray=work.ray, on_shard=partial(bar.advance, "games"),
         )  # fmt: skip
 
 
@@ -273,9 +276,14 @@ def _record(
 
     network = DeepNetwork.load(model)
     games = settings.games * rounds * len(settings.size)
-    with progress("games", games, quiet=shown.quiet) as bar:
+    with Progress(quiet=shown.quiet) as bar:
         made = record_games(
-            network, settings, out, rounds=rounds, device=place, on_games=bar.advance
+            network,
+            settings,
+            out,
+            rounds=rounds,
+            device=place,
+            on_games=partial(bar.advance, "games", total=games),
         )
     result = {
         "shards": [str(path) for path in made.files],

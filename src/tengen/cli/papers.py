@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as encoder
 import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -24,13 +23,14 @@ from tengen.cli.options import (
     flag,
     option,
 )
-from tengen.cli.printing import progress, remark, show, stages
+from tengen.cli.printing import remark, show
 from tengen.learners.move_prediction.settings import PredictionSettings
 from tengen.learners.opening_evolution.settings import EvolutionSettings
 from tengen.learners.opening_td.settings import TDSettings
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 from tengen.models.defaults import PREDICTOR
+from tengen.progress import Progress
 
 if TYPE_CHECKING:
     from tengen.board.counting import Method
@@ -67,10 +67,9 @@ def train_opening_td(
         own = run.settings(folder, own)
         jobs.append(TrainJob(str(folder), own, run.resume))
     if len(jobs) == 1:
-        with progress(
-            f"training {jobs[0].settings.name}", jobs[0].settings.games, quiet=shown.quiet
-        ) as bar:
-            curves = [train(jobs[0], lambda games: bar.advance(games - bar.done))]
+        name, total = f"training {jobs[0].settings.name}", jobs[0].settings.games
+        with Progress(quiet=shown.quiet) as bar:
+            curves = [train(jobs[0], lambda games: bar(name, games, total))]
     else:
         curves = list(map_jobs(train, jobs, workers=work.workers, ray=work.ray))
     runs: list[dict[str, Any]] = [
@@ -153,7 +152,7 @@ def train_scoring(
         raise SpecError("no games to learn from: name files of games with counted results")
     settings = run.settings(folder, settings)
     games = Corpus(files).as_arrays()
-    with stages(quiet=shown.quiet) as step:
+    with Progress(quiet=shown.quiet) as step:
         scorer = train_scorer(
             games, settings, folder, making=making, resume=run.resume, workers=workers,
             sources=", ".join(file.name for file in files), tell=step,
@@ -187,13 +186,13 @@ def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Sh
     from tengen.learners.scoring.settled_games import make_games, write_games
 
     written = []
-    with stages(quiet=shown.quiet) as step:
+    with Progress(quiet=shown.quiet) as step:
         for each in making:
             board = f"{each.size}x{each.size}"
             path = folder / f"made-{board}.sgf"
             records = make_games(
                 each.make, each.name, each.games, each.size, seed, workers=workers,
-                tell=partial(_advance, step, f"{board} games", each.games),
+                tell=partial(step, f"{board} games", total=each.games),
             )  # fmt: skip
             folder.mkdir(parents=True, exist_ok=True)
             write_games(records, path)
@@ -201,10 +200,6 @@ def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Sh
                 {"file": str(path), "size": each.size, "games": len(records), "played": each.games}
             )
     show(written, json=shown.json)
-
-
-def _advance(step: Callable[[str, int, int], None], what: str, total: int, done: int) -> None:
-    step(what, done, total)
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -237,7 +232,7 @@ def evaluate_scoring(
     if missing:
         raise TengenError(f"{', '.join(missing)}: no such file")
     scorer = BlockScorer.load(model)
-    with stages(quiet=shown.quiet) as step:
+    with Progress(quiet=shown.quiet) as step:
         scored = read_scored_games(games)
         method: Method = "careful" if count == "careful" else "plain"
         if baselines:
@@ -275,12 +270,12 @@ def train_symmetry_network(
     reports: list[SelfPlayReport] = []
     with (
         open_run(folder, settings, resume=training.resume) as run,
-        progress("self-play", settings.games, quiet=shown.quiet) as bar,
+        Progress(quiet=shown.quiet) as bar,
     ):
 
         def watch(report: SelfPlayReport) -> None:
             reports.append(report)
-            bar.advance(report.games - bar.done, f"error {report.error:.4f}")
+            bar("self-play", report.games, settings.games, f"error {report.error:.4f}")
 
         learner = SymmetryNetwork(settings=settings, workers=workers).fit(run=run, watch=watch)
         path = run.folder / "model.safetensors"
@@ -436,10 +431,11 @@ def train_opening_evolution(
     name = f"{settings.network}-{settings.rows}x{settings.rows}-seed{settings.seed}"
     folder = run.out or Path("runs") / "opening-evolution" / name
     settings = run.settings(folder, settings)
-    with progress("generations", settings.generations, quiet=shown.quiet) as bar:
+    with Progress(quiet=shown.quiet) as bar:
 
         def advance(state: Breeding) -> None:
-            bar.advance(state.generation - bar.done, f"best {state.fitness.max():+.1f}")
+            note = f"best {state.fitness.max():+.1f}"
+            bar("generations", state.generation, settings.generations, note)
 
         path = train(
             folder,

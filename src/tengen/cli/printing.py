@@ -6,8 +6,7 @@ A command makes one value; `show` prints it as JSON or as a table.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from json import dumps
 from typing import Any, TextIO
 
@@ -121,82 +120,3 @@ def in_words(key: str, value: object) -> str:
     if isinstance(value, float):
         return f"{100 * value:.2f} %" if key in _RATES else f"{value:,.4g}"
     return str(value)
-
-
-class ProgressBar:
-    """Count finished steps; draw a bar on a terminal, print lines elsewhere."""
-
-    def __init__(self, label: str, total: int | None, *, quiet: bool = False) -> None:
-        import time
-
-        self.label, self.total, self.quiet, self.done = label, total, quiet, 0
-        self._start = self._last = time.monotonic()
-        self._clock = time.monotonic
-        self._bar: Any = None
-        self._task: Any = None
-        if not quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
-            self._bar.start()
-            self._task = self._bar.add_task(label, total=total, rate="")
-
-    def advance(self, steps: int = 1, note: str = "") -> None:
-        """Add finished steps."""
-        self.done += steps
-        now = self._clock()
-        rate = self.done / max(now - self._start, 1e-9)
-        if self._bar is not None:
-            told = f"{rate:.1f}/s {for_rich(note)}"
-            self._bar.update(self._task, completed=self.done, total=self.total, rate=told)
-        elif not self.quiet and now - self._last > 10:
-            self._last = now
-            left = ""
-            if self.total is not None and 20 * self.done > self.total:  # no guess before 5 %
-                left = f", {(self.total - self.done) / rate:.0f} s left"
-            of = f"/{self.total}" if self.total else ""
-            remark(f"{self.label}: {self.done}{of}, {rate:.1f}/s{left} {note}".rstrip())
-
-    def close(self) -> None:
-        """Stop drawing."""
-        if self._bar is not None:
-            self._bar.stop()
-
-
-@contextmanager
-def progress(label: str, total: int | None, *, quiet: bool = False) -> Iterator[ProgressBar]:
-    """Show progress with rate and time left while the block runs."""
-    counter = ProgressBar(label, total, quiet=quiet)
-    try:
-        yield counter
-    finally:
-        counter.close()
-
-
-@contextmanager
-def stages(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Show the progress of work in stages; yields a function of stage, steps done and total."""
-    counters: dict[str, ProgressBar] = {}
-
-    def step(stage: str, done: int, total: int) -> None:
-        if stage not in counters:
-            counters[stage] = ProgressBar(stage, total, quiet=quiet)
-        counter = counters[stage]
-        counter.advance(done - counter.done)
-        if done >= total:
-            counter.close()
-
-    try:
-        yield step
-    finally:
-        for counter in counters.values():
-            counter.close()

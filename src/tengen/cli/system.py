@@ -18,7 +18,8 @@ import typer
 
 from tengen import __version__
 from tengen.cli.options import Json, Quiet, Shown, command, option
-from tengen.cli.printing import progress, remark, show
+from tengen.cli.printing import remark, show
+from tengen.progress import Progress
 
 app = typer.Typer()
 
@@ -141,14 +142,14 @@ def compile_(
     left = set(missing)
     first, *others = STEPS
     try:
-        with progress("kernels", len(missing), quiet=quiet) as bar:
+        with Progress(quiet=quiet) as bar:
 
             def finish(steps: list[Future[None]]) -> None:
                 """Show progress until the steps are done."""
                 while wait(steps, timeout=_INTERVAL).not_done or not compiled.empty():
                     while not compiled.empty():
                         name = compiled.get()
-                        bar.advance(name in left)
+                        bar.advance("kernels", name in left, len(missing))
                         left.discard(name)
                 for step in steps:
                     step.result()

@@ -24,11 +24,11 @@ import tomli_w
 
 from tengen import __version__
 from tengen.errors import SpecError, TengenError
-from tengen.lab.progress import Progress
 from tengen.lab.result import Findings
 from tengen.models import write_atomic
 from tengen.models.settings import to_plain
 from tengen.parallel import map_jobs
+from tengen.progress import Progress, Report, span
 
 QUICK, FULL = "quick", "full"
 """The sizes of the laboratory: minutes without any games, or days with collections of games."""
@@ -85,7 +85,7 @@ class LabContext:
             raise TengenError(f"{name}: this step needs the folder of the game collections")
         raise TengenError(f"{path}: no such file; docs/guide/games.md says where to get it")
 
-    def between(self, low: float, high: float, note: str) -> Callable[[int, int], None]:
+    def between(self, low: float, high: float, note: str) -> Report:
         """Return a callback (done, total) that moves the step's share from `low` to `high`."""
 
         def report(done: int, total: int) -> None:
@@ -223,7 +223,7 @@ def run_steps(
     TengenError
         If the folder holds a run with another seed, mode or settings, or a file is missing.
     """
-    progress = progress or Progress()
+    progress = progress or Progress(quiet=True)
     place = context.folder / "steps"
     place.mkdir(parents=True, exist_ok=True)
     _claim_folder(context, mode)
@@ -238,12 +238,22 @@ def run_steps(
     for step in waiting:
         for name in step.needs:
             context.games(name)
-    progress.plan([(step.name, step.title, step.minutes) for step in steps], set(done))
-    for step in waiting:
-        progress.begin(step.name)
+    if len(waiting) < len(steps):
+        progress.say(f"{len(steps) - len(waiting)} of {len(steps)} steps are already finished")
+    minutes, total = 0.0, sum(step.minutes for step in waiting)
+    for number, step in enumerate(waiting, len(steps) - len(waiting) + 1):
+        left = span(60 * (total - minutes))
+        progress.say(
+            f"[{number}/{len(steps)}] {step.title} ({step.name}): begins, about {left} left"
+        )
+
+        def at(share: float, note: str, step: Step = step, minutes: float = minutes) -> None:
+            progress("lab", (minutes + share * step.minutes) / total, 1.0, f"{step.name}: {note}")
+
+        at(0.0, "")
         # The time of an earlier, killed attempt is included.
         with Resources(place / f"{step.name}.cost") as resources:
-            result = step.run(replace(context, at=progress.at))
+            result = step.run(replace(context, at=at))
         value = {
             "result": result.json(), **resources.used(), "version": __version__,
             "settings": step.settings,
@@ -251,7 +261,8 @@ def run_steps(
         write_atomic(place / f"{step.name}.json", json.dumps(value, allow_nan=False))
         resources.forget()
         done[step.name] = _step_result(place / f"{step.name}.json")
-        progress.end(done[step.name].seconds)
+        minutes += step.minutes
+        progress.say(f"{step.name}: done in {span(done[step.name].seconds)}")
     return done
 
 
