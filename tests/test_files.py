@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import os
+import signal
+import subprocess
+import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -77,6 +81,30 @@ def test_a_neighbour_takes_the_place_of_its_file_only_when_all_went_well(tmp_pat
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert path.read_text() == "first" and os.listdir(path.parent) == ["a"]
+
+
+WRITER = """
+import sys
+from tengen.files import write_atomic
+size = 0
+while True:
+    size = size % 7 + 1
+    write_atomic(sys.argv[1], bytes([size]) * (size * 200_000))
+    print(size, flush=True)
+"""
+
+
+def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for pause in (0.0, 0.01, 0.03):
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(pause)
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.communicate()
+        content = path.read_bytes()
+        assert content == content[:1] * (content[0] * 200_000)
 
 
 EVIL = "a[/red]\x1b[2Jb"

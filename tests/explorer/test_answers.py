@@ -12,7 +12,7 @@ from tengen.board import Board
 from tengen.explorer import Answer, NextMove, Openings, build, explore, picture
 from tengen.explorer.answers import cells
 from tengen.models import defaults as asking
-from tengen.models.defaults import Opinions, opinions_on
+from tengen.models.registry import Opinions, opinions_on
 
 GAMES = """
 (;SZ[9]RE[B+R];B[gc];W[ge];B[cg];W[ee])(;SZ[9]RE[W+R];B[cc];W[cg];B[ec];W[ce])

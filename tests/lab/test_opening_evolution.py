@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tengen.errors import TengenError
+from tengen.files import write_atomic
 from tengen.lab import opening_evolution as lab
 from tengen.lab.opening_evolution import paper_trend
 from tengen.learners.opening_evolution import EvolutionSettings, OpeningEvolution
-from tengen.models import write_atomic
 from tengen.players import make_player
 
 PLAN = EvolutionSettings(

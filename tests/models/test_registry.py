@@ -33,7 +33,7 @@ from tengen.models import (
     register_kind,
     save_model,
 )
-from tengen.models.defaults import PREDICTOR, network_for, policy_for
+from tengen.models.registry import PREDICTOR, network_for, policy_for
 from tengen.models.store import CARD_KEY, FORMAT, checksum, model_names, pack
 
 

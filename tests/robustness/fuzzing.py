@@ -230,8 +230,8 @@ def attack_analysis(seen: Seen, count: int, rng: random.Random, folder: Path) ->
 def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
     """Load damaged models, models with damaged cards, and damaged checkpoints of a training."""
     from tengen.errors import TengenError
-    from tengen.models.checkpoints import Checkpoints
     from tengen.models.registry import load_learner, model_names
+    from tengen.models.runs import Checkpoints
     from tengen.models.store import CARD_KEY, pack, unpack
 
     small = [path for path in model_names().values() if path.stat().st_size < 100_000]

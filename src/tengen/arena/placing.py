@@ -23,8 +23,8 @@ from tengen.arena.results import pair_scores, unique_games
 from tengen.arena.runner import run_tournament
 from tengen.arena.schedule import GameKey, schedule
 from tengen.errors import SpecError, TengenError
+from tengen.files import write_atomic
 from tengen.gtp.client import find_program
-from tengen.models import write_atomic
 from tengen.players.levels import LEVELS, find_level
 
 _BLOCK = 4

@@ -236,7 +236,7 @@ def predict(
     from tengen.errors import ModelError, SpecError
     from tengen.files import refuse_inputs, write_atomic
     from tengen.models import load_policy
-    from tengen.models.defaults import policy_for
+    from tengen.models.registry import policy_for
     from tengen.reviews.survival import draw_survival, survival
 
     if out is not None:
@@ -567,7 +567,7 @@ def explore(
     from tengen.explorer import explore as ask
     from tengen.explorer import picture
     from tengen.files import refuse_inputs, write_atomic
-    from tengen.models.defaults import Opinions, opinions_on
+    from tengen.models.registry import Opinions, opinions_on
 
     for written in filter(None, (index, out)):
         refuse_inputs(written, games)

@@ -29,7 +29,7 @@ from tengen.learners.opening_evolution.settings import EvolutionSettings
 from tengen.learners.opening_td.settings import TDSettings
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.symmetry_network.settings import SymmetrySettings
-from tengen.models.defaults import PREDICTOR
+from tengen.models.registry import PREDICTOR
 from tengen.progress import Progress
 
 if TYPE_CHECKING:
@@ -220,11 +220,11 @@ def evaluate_scoring(
 ) -> None:
     """Compare the scorer's counts with recorded results."""
     from tengen.errors import SpecError, TengenError
+    from tengen.files import write_atomic
     from tengen.lab.scoring_baselines import evaluate_all
     from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring.scored_games import evaluate as evaluate_scorer
     from tengen.learners.scoring.scored_games import read_scored_games
-    from tengen.models import write_atomic
 
     if count not in ("careful", "plain"):
         raise SpecError(f"--count is careful or plain, not {count!r}")

@@ -128,7 +128,7 @@ class _Models:
     def find(self, board: Board) -> Policy | None:
         """Return the policy for a board, or None."""
         from tengen.models import load_policy
-        from tengen.models.defaults import network_for
+        from tengen.models.registry import network_for
 
         name = self.name or network_for(board.rows, board.cols) or "none"
         if name == "none":

@@ -640,7 +640,7 @@ def _prediction(engine: Engine, call: Call) -> str:
     """List the moves that experts are likely to play, whoever the player is."""
     from tengen.board import point_at
     from tengen.models import load_policy
-    from tengen.models.defaults import policy_for
+    from tengen.models.registry import policy_for
 
     board = engine.view(engine.game.board.turn)
     rows, cols = board.rows, board.cols

@@ -33,7 +33,7 @@ from tengen.learners.move_prediction.training import (
     samples,
     train,
 )
-from tengen.models.defaults import PREDICTOR
+from tengen.models.registry import PREDICTOR
 from tengen.models.settings import fingerprint
 from tengen.records.arrays import GameArrays
 from tengen.statistics import wald_difference, wilson

@@ -18,12 +18,12 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from tengen import __version__
+from tengen.files import write_atomic
 from tengen.lab.drawing import draw
 from tengen.lab.papers import PAPERS
 from tengen.lab.result import Findings, Picture, Table
 from tengen.lab.steps import FULL, QUICK, Step, StepResult, settings_of
 from tengen.lab.verdicts import UNMEASURED, WORDS, Comparison, RecordedRun, beside, recorded_runs
-from tengen.models import write_atomic
 from tengen.progress import span
 
 PARTS: dict[str, tuple[str, str, str]] = {

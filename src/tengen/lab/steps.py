@@ -24,8 +24,8 @@ import tomli_w
 
 from tengen import __version__
 from tengen.errors import SpecError, TengenError
+from tengen.files import write_atomic
 from tengen.lab.result import Findings
-from tengen.models import write_atomic
 from tengen.models.settings import to_plain
 from tengen.parallel import map_jobs
 from tengen.progress import Progress, Report, span

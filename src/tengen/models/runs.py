@@ -1,32 +1,24 @@
 """Keep one training run in one folder, so that it can be stopped at any moment and go on exactly.
 
     FOLDER/config.toml    the learner, its settings, fingerprints of its data, our version
-    FOLDER/metrics.jsonl  one row a report: {"step": 200, "loss": 1.9, ...}
-    FOLDER/checkpoints/   the last few states
+    FOLDER/metrics.jsonl  one row per report: {"step": 200, "loss": 1.9, ...}
+    FOLDER/checkpoints/   the last few states, `STEP.safetensors`
     FOLDER/snapshots/     models on the way, kept for good, if the learner makes any
 
-A folder belongs to one run. It is locked while a trainer works in it; without `resume` a folder
-that has a run is refused, and with it the settings and the data must be those of the run. Nothing
-here knows what is trained.
+A folder belongs to one run and is locked while a trainer works in it. Without `resume` a folder
+with a run is refused; with it, settings and data must be those of the run.
 
-A learner notes rows and saves states, in this order for the same step, and begins where the run
-stands. A kill then costs the work since the last state, and the rows come out the same:
+A learner first notes rows and then saves the state of a step. A kill costs the work since the last
+state, and the rows come out the same:
 
-    def train(games: GameArrays, settings: Settings, run: Run | None = None) -> Weights:
-        state = State.first(settings)
-        if run and run.start:
-            state = State.restored(run.start.step, run.start.arrays)
+    with Run.open(out, "walk", settings, data=data, resume=resume) as run:
+        state = State.restored(run.start) if run.start else State.first(settings)
         while state.step < settings.steps:
             loss = state.advance(games)
-            if run and state.step % 200 == 0:
+            if state.step % 200 == 0:
                 run.note(state.step, loss=loss)
                 run.save(state.step, state.arrays())
-        return state.weights
-
-    data = {"games": fingerprint(games.moves, games.offsets)}
-    with Run.open(out, "walk", settings, data=data, resume=resume) as run:
-        weights = train(games, settings, run)
-        save_model(run.folder / "model.safetensors", weights, card)
+        save_model(run.folder / "model.safetensors", state.weights, card)
 """
 
 from __future__ import annotations
@@ -36,6 +28,7 @@ import json
 import os
 import time
 import tomllib
+import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,9 +41,8 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from tengen import __version__
-from tengen.errors import RunError, SpecError
+from tengen.errors import ModelError, RunError, SpecError
 from tengen.files import lock, sweep, write_atomic
-from tengen.models.checkpoints import Checkpoint, Checkpoints
 from tengen.models.settings import (
     differences,
     fields_of,
@@ -59,17 +51,104 @@ from tengen.models.settings import (
     from_plain,
     to_plain,
 )
+from tengen.models.store import Tensors, checksum, pack, unpack
 
 _CONFIG, _METRICS, _LOCK = "config.toml", "metrics.jsonl", ".lock"
 _CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
+_STATE_KEY = "tengen.state"
 _ELSEWHERE = "choose another folder"
 
 _Settings = TypeVar("_Settings")
 
 
 @dataclass(frozen=True)
+class Checkpoint:
+    """A state of a training: its step, its arrays, whatever else is JSON, the run's name."""
+
+    step: int
+    arrays: Tensors
+    state: dict[str, Any]
+    run: str | None
+
+
+class Checkpoints:
+    """The checkpoints of one training in one folder, of which the last few are kept.
+
+    A checkpoint is one file with arrays and, in its header, a JSON state and a checksum of both.
+    `run` names the training: files of another one in the folder are neither listed nor deleted.
+    Without it all are.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], *, keep: int = 3, run: str | None = None
+    ) -> None:
+        self.folder, self.run = Path(folder), run
+        self.keep = max(1, keep)
+        self._kept: list[int] | None = None
+
+    def save(self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+        """Write the checkpoint of a step and delete those written longest ago."""
+        # By when they were written, not by number: a new training may count from 0 again.
+        kept = self.steps() if self._kept is None else self._kept
+        stored = {"step": step, "run": self.run, "state": dict(state)}
+        stored["sha256"] = checksum(arrays, json.dumps(stored))
+        write_atomic(self.path(step), pack(arrays, {_STATE_KEY: json.dumps(stored)}))
+        self._kept = [*(old for old in kept if old != step), step]
+        while len(self._kept) > self.keep:
+            self.path(self._kept.pop(0)).unlink(missing_ok=True)
+
+    def steps(self) -> list[int]:
+        """List the steps that have a checkpoint of this training, in ascending order."""
+        return [step for step in self._files() if self.run is None or self._is_ours(step)]
+
+    def _files(self) -> list[int]:
+        stems = (path.stem for path in self.folder.glob("*.safetensors"))
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+    def _is_ours(self, step: int) -> bool:
+        try:
+            _, metadata = unpack(self.path(step), names=())
+            return bool(json.loads(metadata[_STATE_KEY])["run"] == self.run)
+        except (KeyError, TypeError, ValueError):
+            return False
+
+    def load(self, step: int) -> Checkpoint:
+        """Read one checkpoint; raise `ModelError` if it is missing or damaged."""
+        path = self.path(step)
+        arrays, metadata = unpack(path)
+        try:
+            stored = json.loads(metadata[_STATE_KEY])
+            written = stored.pop("sha256", None)  # version 0.2 wrote none
+            found = Checkpoint(int(stored["step"]), arrays, dict(stored["state"]), stored["run"])
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise ModelError(f"{path}: is not a checkpoint of tengen") from None
+        if written not in (None, checksum(arrays, json.dumps(stored))):
+            raise ModelError(f"{path}: damaged: its checksum does not match")
+        return found
+
+    def latest(self) -> Checkpoint | None:
+        """Read the newest whole checkpoint, if any; warn about newer ones that are damaged."""
+        damaged = ""
+        for step in reversed(self._files()):
+            try:
+                found = self.load(step)
+            except ModelError as failure:
+                damaged = damaged or str(failure)
+                continue
+            if self.run is None or found.run == self.run:
+                if damaged:
+                    warnings.warn(f"{damaged}; going on from step {found.step}", stacklevel=2)
+                return found
+        return None
+
+    def path(self, step: int) -> Path:
+        """Return the file of a step."""
+        return self.folder / f"{step:09d}.safetensors"
+
+
+@dataclass(frozen=True)
 class RunInfo:
-    """What the `config.toml` of a run says."""
+    """The content of a run's `config.toml`."""
 
     learner: str
     version: str
@@ -113,12 +192,8 @@ class Run(Generic[_Settings]):
         `data` names what the run learns from, with a `fingerprint` of each: a resumed run must
         have the same. `keep` is the number of states to keep.
 
-        Raises
-        ------
-        RunError
-            If the folder is in use, has a run and `resume` is not given, or has the run of another
-            learner, version, setting or data, or half a run, or cannot be written. Nothing in it
-            is changed then.
+        Raises `RunError`, with nothing in the folder changed, if it is in use, cannot be written,
+        or has a run that may not go on so.
         """
         place, sources = Path(folder), dict(data or {})
         found = _look(place, learner, settings, sources, resume)
@@ -154,10 +229,7 @@ class Run(Generic[_Settings]):
         arrays: Mapping[str, NDArray[Any]],
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        """Save everything that the steps after `step` depend on; from here a stopped run goes on.
-
-        `state` is whatever else is JSON, such as `generator_state` of a generator.
-        """
+        """Save everything that the steps after `step` depend on; `state` is whatever is JSON."""
         assert self._rows is not None, "the run is closed"
         os.fsync(self._rows.fileno())  # Rows up to here must not be lost when the state is not.
         self._checkpoints.save(step, arrays, state or {})
@@ -165,7 +237,7 @@ class Run(Generic[_Settings]):
         self._saved_at = time.monotonic()
 
     def due(self, seconds: float = 30.0) -> bool:
-        """Tell whether the last state was saved so long ago; for steps that are cheap."""
+        """Return whether the last state was saved so long ago; for steps that are cheap."""
         return time.monotonic() - self._saved_at >= seconds
 
     def rows(self) -> list[dict[str, Any]]:
@@ -177,7 +249,7 @@ class Run(Generic[_Settings]):
         return self.folder / SNAPSHOTS / f"{step:09d}.safetensors"
 
     def close(self) -> None:
-        """Let the folder go."""
+        """Release the folder."""
         if self._rows is not None:
             self._rows.close()
             self._rows = None
@@ -192,7 +264,7 @@ class Run(Generic[_Settings]):
         failure: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let the folder go; an interrupted user is told how to go on."""
+        """Release the folder; an interrupted user learns where the run stands."""
         if isinstance(failure, KeyboardInterrupt):
             at = max(self._step, 0)
             failure.add_note(f"{self.folder} is at step {at} and can be resumed")
@@ -214,13 +286,7 @@ class Run(Generic[_Settings]):
 
 
 def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:
-    """Read what a folder's run is, without claiming it; None if there is no run.
-
-    Raises
-    ------
-    RunError
-        If there is something else, or half a run.
-    """
+    """Read the config of a folder's run without claiming it; None if there is no run."""
     place = Path(folder)
     path = place / _CONFIG
     if not path.exists():
@@ -245,13 +311,7 @@ def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:
 
 
 def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the rows of a run's metrics; a last one that a kill tore is left out.
-
-    Raises
-    ------
-    RunError
-        If a row before the last is damaged.
-    """
+    """Return the rows of a run's metrics, without a last one that a kill cut off."""
     path = Path(folder) / _METRICS
     rows: list[dict[str, Any]] = []
     lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
@@ -267,10 +327,10 @@ def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 def resumed_settings(
     folder: str | os.PathLike[str], settings: _Settings, said: Collection[str]
 ) -> _Settings:
-    """Return the settings of the run in a folder, with those that the user `said` as in `settings`.
+    """Return the settings of the run in a folder, but those that the user `said` from `settings`.
 
-    So that `--resume` need not repeat what the run was begun with. Without a run: `settings`. Names
-    that are none of theirs are passed over: a command may have other settings, too.
+    So `--resume` need not repeat what the run was begun with. Without a run: `settings`. Names of
+    other settings are ignored: a command may have several settings classes.
     """
     found = read_run(folder)
     if found is None:

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,7 @@ _Shape = tuple[int | None, ...]
 def save_model(
     path: str | os.PathLike[str], tensors: Mapping[str, NDArray[Any]], card: Card
 ) -> Card:
-    """Write a model atomically and return its card as written, with checksum.
-
-    Raises
-    ------
-    ModelError
-        For tensors that are not finite or not numbers: such a model would play nonsense.
-    """
+    """Write a model atomically, all numbers finite, and return its card with the checksum."""
     arrays = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
     for name, array in arrays.items():
         _check_numbers(os.fspath(path), name, array)
@@ -60,13 +54,8 @@ def load_model(
 ) -> tuple[Tensors, Card]:
     """Read a model by path or by name, with checks of size, checksum and numbers.
 
-    `kind` and `expect` (name -> shape) refuse files that hold something else; further tensors
-    than the expected are allowed.
-
-    Raises
-    ------
-    ModelError
-        For a missing, damaged, truncated or foreign file, in one line.
+    `kind` and `expect` (name -> shape) refuse files with other contents; further tensors than the
+    expected ones are allowed. Raises `ModelError` for a missing, damaged or foreign file.
     """
     path = find_model(path_or_name)
     tensors, metadata = unpack(path)
@@ -240,13 +229,7 @@ def _folders() -> list[Path]:
 
 
 def find_model(path_or_name: str | os.PathLike[str]) -> Path:
-    """Return the file of a model given by path or by name.
-
-    Raises
-    ------
-    ModelError
-        If there is none; the message lists the names there are.
-    """
+    """Return the file of a model given by path or by name; a `ModelError` lists the names."""
     text = os.fspath(path_or_name)
     path = Path(text)
     if path.suffix == _SUFFIX or path.parent != Path(".") or path.is_file():
@@ -267,3 +250,47 @@ def model_names() -> dict[str, Path]:
         if folder.is_dir():
             found.update({path.stem: path for path in folder.glob(f"*{_SUFFIX}")})
     return found
+
+
+# ----- Learners that are stored as one model -----
+
+
+class StoredLearner:
+    """A learner whose weights and card are one safetensors file.
+
+    A subclass names its `kind` and says what it stores: `_tensors`, the fields of its card
+    (`_about`), and how to make it again (`_restored`).
+    """
+
+    kind: ClassVar[str]
+    _expected: ClassVar[Mapping[str, tuple[int | None, ...]]] = {}
+    """Shapes of tensors that every file must have."""
+    card_: Card | None = None
+    """The card of the file it was read from or written to; None for a new one."""
+
+    def _tensors(self) -> Mapping[str, NDArray[Any]]:
+        raise NotImplementedError
+
+    def _about(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def _restored(cls, tensors: Tensors, card: Card) -> Self:
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str], **card: Any) -> None:
+        """Write a safetensors file with its card; `card` are fields of the card to replace."""
+        fields = {"name": Path(path).stem, **self._about(), **card, "kind": self.kind}
+        self.card_ = save_model(path, self._tensors(), Card(**fields))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file written by `save`; raise `ModelError` for anything else."""
+        tensors, card = load_model(path, kind=cls.kind, expect=cls._expected)
+        try:
+            made = cls._restored(tensors, card)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as failure:
+            missing = "has no " if isinstance(failure, KeyError) else ""
+            raise ModelError(f"{os.fspath(path)}: {missing}{failure}") from None
+        made.card_ = card
+        return made

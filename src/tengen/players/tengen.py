@@ -18,7 +18,7 @@ from tengen.contracts import Report
 from tengen.contracts.protocols import AnalyseOptions
 from tengen.errors import SpecError
 from tengen.models import has_model, load_policy, load_scorer
-from tengen.models.defaults import BY_SIZE, OTHER_SIZES
+from tengen.models.registry import BY_SIZE, OTHER_SIZES
 from tengen.players.evaluators import make_network
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer

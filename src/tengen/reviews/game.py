@@ -310,7 +310,7 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     """Load the network for a board and make the player that searches."""
     from tengen.contracts.protocols import limit_visits
     from tengen.models import has_model, load_policy
-    from tengen.models.defaults import networks_for, policy_for
+    from tengen.models.registry import networks_for, policy_for
     from tengen.players import make_player
     from tengen.players.evaluators import make_network
     from tengen.players.network_search import NetworkPlayer

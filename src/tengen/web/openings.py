@@ -17,7 +17,7 @@ from tengen.errors import RecordError, TengenError
 from tengen.explorer import Openings, build, explore, index_of_games, open_index
 from tengen.explorer.building import PLIES
 from tengen.explorer.index import SUFFIX, cached_path
-from tengen.models.defaults import Opinions, opinions_on
+from tengen.models.registry import Opinions, opinions_on
 from tengen.web.positions import likely_moves, to_board
 from tengen.web.settings import Settings
 from tengen.web.shelves import Found

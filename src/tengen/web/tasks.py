@@ -16,7 +16,7 @@ from tengen.contracts import Analyser, Player, Report, Status
 from tengen.game.judging import Judge
 from tengen.game.session import choose_move, move_generator
 from tengen.models import load_policy
-from tengen.models.defaults import networks_for, policy_for
+from tengen.models.registry import networks_for, policy_for
 from tengen.players import make_player
 from tengen.web import openings, review_tasks, shelves, sights
 from tengen.web.positions import (

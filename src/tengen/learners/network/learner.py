@@ -30,9 +30,8 @@ from tengen.learners.network.settings import (
     NetworkSettings,
 )
 from tengen.learners.network.shards import LARGEST, SMALLEST, Shard, main_board
-from tengen.models.learner import StoredLearner
 from tengen.models.settings import from_plain, to_plain
-from tengen.models.store import Card, Tensors
+from tengen.models.store import Card, StoredLearner, Tensors
 
 if TYPE_CHECKING:
     from tengen.learners.network.katago import Teacher

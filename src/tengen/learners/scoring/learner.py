@@ -33,9 +33,8 @@ from tengen.learners.scoring.judgement import DOUBTS, Evidence, Judgement, Safet
 from tengen.learners.scoring.network import Ensemble, shapes
 from tengen.learners.scoring.self_labelling import LabelledBlocks, Report, learn_from_scores
 from tengen.learners.scoring.settings import ScorerSettings
-from tengen.models.learner import StoredLearner
 from tengen.models.settings import from_recipe, to_plain
-from tengen.models.store import Card, Tensors
+from tengen.models.store import Card, StoredLearner, Tensors
 from tengen.records import GameArrays
 
 _USUAL = ScorerSettings()
