@@ -11,7 +11,7 @@ import pytest
 from tengen.board import Board
 from tengen.explorer import Answer, NextMove, Openings, build, explore, picture
 from tengen.explorer.answers import cells
-from tengen.models import defaults as asking
+from tengen.models import registry as asking
 from tengen.models.registry import Opinions, opinions_on
 
 GAMES = """

@@ -13,10 +13,9 @@ import pytest
 from tengen.bench import sample_games
 from tengen.board import BLACK, BORDER, PASS, WHITE, Board, Move, Point, Rules
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.records import Corpus, GameArrays, GameRecord, Result, arrays, loads, read_games, writer
+from tengen.records import Corpus, GameArrays, GameRecord, Result, arrays, loads, read_games
 from tengen.records.arrays import from_records
 from tengen.records.corpus import (
-    CollectionSummary,
     PackedGame,
     check,
     last_positions,
@@ -24,6 +23,8 @@ from tengen.records.corpus import (
     replay_all,
     replay_refusals,
     summarise,
+    write,
+    write_sgf,
 )
 from tengen.records.record import Refusal, board_at, positions, rules_named
 
@@ -50,7 +51,7 @@ def random_games(count: int, seed: int = 1) -> list[GameRecord]:
 @pytest.fixture
 def collection(tmp_path: Path) -> Path:
     path = tmp_path / "games.sgf"
-    assert writer.write_sgf(random_games(200), path) == 200
+    assert write_sgf(random_games(200), path) == 200
     return path
 
 
@@ -135,7 +136,7 @@ def test_a_pass_at_the_end_does_not_make_another_game() -> None:
 def test_duplicates_are_removed(tmp_path: Path) -> None:
     games = [g for g in random_games(60, 4) if g.rows == g.cols and len(g.moves) > 2]
     doubled = [turned(game, i % 8) for i, game in enumerate(games)] + games
-    writer.write_sgf(doubled, tmp_path / "x.sgf")
+    write_sgf(doubled, tmp_path / "x.sgf")
     corpus = Corpus(tmp_path / "x.sgf")
     unique = corpus.unique()
     assert [record.game for record in unique] == list(range(1, len(games) + 1))
@@ -156,12 +157,6 @@ def test_a_split_is_by_game_and_by_seed(collection: Path) -> None:
     assert {record.game for record in corpus.split(0.7, seed=2)[0]} != numbers[0]
     a, b = corpus.as_arrays().split(0.5, seed=3)
     assert sorted([*a.number, *b.number]) == list(range(1, 201))
-
-
-def test_filters_choose_games(collection: Path) -> None:
-    small = Corpus(collection).where(lambda games: games.rows == 9)
-    assert {record.rows for record in small} == {9}
-    assert set(small.as_arrays().rows.tolist()) == {9}
 
 
 @pytest.mark.parametrize("window", [10, 1000])
@@ -196,7 +191,7 @@ def test_faults_are_counted_but_not_hoarded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["out.sgf", "folder/", "out.npz"])
 def test_writing(collection: Path, tmp_path: Path, name: str) -> None:
     out = str(tmp_path / "made") + "-" + name
-    assert writer.write(Corpus(collection), out, limit=50) == 50
+    assert write(Corpus(collection), out, limit=50) == 50
     expected = Corpus(collection).as_arrays().take(np.arange(50))
     if name.endswith(".npz"):
         with np.load(out, allow_pickle=False) as written:
@@ -208,7 +203,7 @@ def test_writing(collection: Path, tmp_path: Path, name: str) -> None:
 
 def test_writing_one_line_each(collection: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.txt"
-    count = writer.write(Corpus(collection), str(out))
+    count = write(Corpus(collection), str(out))
     kept = [g for g in random_games(200) if g.rows == 19 and not g.setup and g.moves]
     assert count >= len(kept) > 0
     moves = [record.moves for record in Corpus(out) if record.moves]
@@ -217,22 +212,7 @@ def test_writing_one_line_each(collection: Path, tmp_path: Path) -> None:
 
 def test_writing_needs_a_known_form(collection: Path) -> None:
     with pytest.raises(RecordError, match="end the name with"):
-        writer.write(Corpus(collection), "games.doc")
-
-
-def test_a_summary_counts_sizes_and_results(tmp_path: Path) -> None:
-    summary = CollectionSummary()
-    summary.add(from_records([GameRecord(9, 13, moves=[(BLACK, PASS)]), GameRecord(9, 9)]))
-    assert (summary.games, summary.moves) == (2, 1)
-    assert summary.sizes == {"9x13": 1, "9x9": 1} and summary.results == {"?": 2}
-
-
-def test_batches_lead_back_to_their_records(tmp_path: Path) -> None:
-    path = tmp_path / "games.sgf"
-    path.write_bytes(b"(;SZ[5];B[aa](;W[bb])(;W[cc]))" * 2)
-    [batch] = Corpus([path]).record_batches()
-    assert len(batch.arrays) == 2
-    assert [record.game for record in batch.records()] == [1, 2]
+        write(Corpus(collection), "games.doc")
 
 
 def test_games_travel_with_their_places(tmp_path: Path) -> None:

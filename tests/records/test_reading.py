@@ -24,26 +24,22 @@ from tengen.records import (
     Fault,
     GameRecord,
     bulk,
-    encodings,
     kernels,
     loads,
     read_game,
     read_games,
-    sgf,
     sgf_grammar,
+    sgf_properties,
 )
 from tengen.records.archives import BrokenStreamError, open_sources
-from tengen.records.faults import Damage
-from tengen.records.record import GameRecord as Record
-from tengen.records.sgf_grammar import parse_game
-from tengen.records.sgf_properties import parse_point
+from tengen.records.record import read_stream
 
 GOOD = b"(;GM[1]FF[4]SZ[9]KM[5.5]RE[B+2];B[ee];W[cc];B[])\n"
 
 
 def read(data: bytes) -> tuple[list[GameRecord], list[Fault]]:
     faults: list[Fault] = []
-    return list(sgf.read_stream(io.BytesIO(data), "x.sgf", faults.append)), faults
+    return list(read_stream(io.BytesIO(data), "x.sgf", faults.append)), faults
 
 
 def in_bulk(data: bytes) -> tuple[list[GameRecord], list[Fault]]:
@@ -175,7 +171,7 @@ def test_encodings_are_followed_or_guessed(text: str, codec: str, declared: str)
     assert same.tree.nodes == record.tree.nodes
 
 
-def key(record: Record) -> tuple[object, ...]:
+def key(record: GameRecord) -> tuple[object, ...]:
     """Everything a reader says about a game."""
     return (
         (record.rows, record.cols, record.moves, record.setup, record.edits, record.turn),
@@ -485,40 +481,15 @@ def test_a_long_text_is_guessed_from_its_beginning(
     def counted(weigh: Callable[[str], float]) -> Callable[[str], float]:
         return lambda mark: weighed.append(mark) or weigh(mark)  # type: ignore[func-returns-value]
 
-    weights = {name: counted(weigh) for name, weigh in encodings._WEIGHTS.items()}
-    monkeypatch.setattr(encodings, "_WEIGHTS", weights)
+    weights = {name: counted(weigh) for name, weigh in sgf_properties._WEIGHTS.items()}
+    monkeypatch.setattr(sgf_properties, "_WEIGHTS", weights)
     raw = b"(;SZ[9]C[" + words.encode(codec) * 20_000 + b"];B[ee])"
-    assert encodings.guess(raw) == codec
+    assert sgf_properties.guess_encoding(raw) == codec
     assert len(weighed) < 10_000
     [record] = loads(raw)
     assert record.encoding == codec and words in record.properties["C"][0]
     cut = raw.replace(b"];B", b"\xff];B")  # a byte that belongs to no encoding here
-    assert encodings.guess(cut) in ("latin-1", codec)
-
-
-def test_points_are_two_letters_of_this_board() -> None:
-    assert str(parse_point(b" ba ", 5, 5)) == "B5"
-    for wrong in (b"", b"tt", b"zz", b"b", b"bbb"):
-        with pytest.raises(ValueError, match="no point of a board of 5x5"):
-            parse_point(wrong, 5, 5)
-
-
-def test_faults_are_told_and_records_know_their_place() -> None:
-    faults: list[Fault] = []
-    game = parse_game(b"  " + GOOD, 2)
-    record = sgf.record_of(game, GOOD, "a.sgf", 3, faults.append)
-    assert record is not None and (record.file, record.game, record.offset) == ("a.sgf", 3, 2)
-    assert sgf.record_of(Damage("torn", 7), b"", "a.sgf", 4, faults.append) is None
-    assert [str(fault) for fault in faults] == ["a.sgf: game 4, byte 7: torn"]
-    assert sgf.no_game("a.sgf", 0).reason == "an empty file"
-    assert sgf.no_game("a.sgf", 9).reason == "no SGF game in it"
-
-
-def test_the_encoding_is_the_declared_one_else_a_guess() -> None:
-    declared = b"(;CA[GBK]PB[x])"
-    assert sgf.encoding_of(parse_game(declared).tree, declared) == "gb18030"
-    plain = "(;PB[é])".encode()
-    assert sgf.encoding_of(parse_game(plain).tree, plain) == "utf-8"
+    assert sgf_properties.guess_encoding(cut) in ("latin-1", codec)
 
 
 def test_sources_are_opened_in_order_and_a_torn_one_says_so(tmp_path: Path) -> None:

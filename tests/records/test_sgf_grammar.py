@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tengen.records import sgf_grammar
-from tengen.records.faults import Damage
 from tengen.records.sgf_grammar import (
+    Damage,
     GameTree,
-    Window,
-    find_root,
-    find_start,
     format_tree,
     parse_game,
     parse_slices,
@@ -183,34 +180,6 @@ def test_scrambled_syntax_never_crashes(pieces: list[bytes]) -> None:
     for game in games(b"".join(pieces)):
         if not isinstance(game, Damage):
             assert 0 <= game.start < game.end <= len(b"".join(pieces))
-
-
-def test_a_window_slides_over_what_is_no_game_and_keeps_a_bracket_at_its_end() -> None:
-    chunk = 1 << 20
-    window = Window(io.BytesIO(b"x" * (chunk - 3) + b"(;a" + b"y" * 10))
-    assert window.slide() and (window.base, len(window.data)) == (0, chunk)
-    window.position = 5  # so far no game was found
-    assert window.slide() and window.base == chunk - 3
-    assert window.data == b"(;a" + b"y" * 10  # what may begin a game is kept
-    assert window.final and not window.slide()
-
-
-GAME = b"(;GM[1]SZ[5];B[aa](;W[bb])(;W[cc]))"
-
-
-def test_games_begin_at_a_parenthesis_and_roots_have_root_properties() -> None:
-    text = b"junk " + GAME + b" more (;FF[4])"
-    assert find_start(text) == 5 and find_start(b"nothing") == -1
-    behind = text.index(b"(;W[bb]")
-    assert find_start(text, behind) == behind
-    assert text[find_root(text, behind) :] == b"(;FF[4])"
-
-
-def test_each_game_comes_with_its_own_bytes() -> None:
-    found = list(parse_slices(io.BytesIO(b"x" + GAME + b"(;SZ[")))
-    game, raw = found[0]
-    assert raw == GAME
-    assert not isinstance(game, Damage) and (game.start, game.end) == (1, 1 + len(GAME))
 
 
 def test_a_value_that_looks_like_a_game_is_escaped() -> None:

@@ -7,13 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tengen.board import BLACK, EMPTY, WHITE
-from tengen.records import encodings, loads
+from tengen.records import loads
 from tengen.records.sgf_properties import (
     Result,
+    codec_name,
     format_number,
     format_point,
     format_size,
     format_text,
+    guess_encoding,
     parse_handicap,
     parse_komi,
     parse_move,
@@ -202,7 +204,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "codec"), TEXTS)
 def test_encodings_are_guessed(text: str, codec: str) -> None:
-    assert encodings.guess(text.encode(codec)) == codec
+    assert guess_encoding(text.encode(codec)) == codec
 
 
 @pytest.mark.parametrize(
@@ -246,4 +248,4 @@ def test_a_false_encoding_takes_no_bracket(
     ],
 )
 def test_declared_encodings(declared: str, codec: str | None) -> None:
-    assert encodings.codec_name(declared) == codec
+    assert codec_name(declared) == codec

@@ -51,7 +51,7 @@ def attack_records(seen: Seen, count: int, rng: random.Random, folder: Path) -> 
     from tengen.cli import run
     from tengen.errors import TengenError
     from tengen.records import loads, read_games
-    from tengen.records.record import board_at, rules_of
+    from tengen.records.record import board_at, rules_named
 
     path = folder / "game.sgf"
     commands = (["games", "stat"], ["games", "check"], ["score"])
@@ -70,7 +70,7 @@ def attack_records(seen: Seen, count: int, rng: random.Random, folder: Path) -> 
                     again = loads(record.utf8_sgf())[0]
                     assert again.moves == record.moves, "written and read again it is another"
                     try:
-                        board_at(record, rules=rules_of(record))
+                        board_at(record, rules=rules_named(record.rules))
                     except TengenError:
                         continue
             except TengenError:

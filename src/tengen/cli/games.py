@@ -757,14 +757,14 @@ def convert(
     shown: Shown,
 ) -> None:
     """Convert games to another format, in UTF-8; damaged ones are repaired or left out."""
-    from tengen.records import Corpus, writer
+    from tengen.records.corpus import Corpus, write
 
     corpus = Corpus(paths)
     if unique:
         corpus = corpus.unique()
     if size is not None:
         corpus = corpus.where(lambda games: (games.rows == size) & (games.cols == size))
-    games = writer.write(
+    games = write(
         corpus, out, main_line=main_line, limit=limit, shuffle_seed=seed if shuffle else None
     )
     of = f" on {size}x{size}" if size is not None else ""

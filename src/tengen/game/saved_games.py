@@ -17,7 +17,7 @@ from tengen.files import write_atomic
 from tengen.game.clock import Clock
 from tengen.game.session import LocalGame, Session
 from tengen.records import loads, read_game
-from tengen.records.record import board_at, rules_of
+from tengen.records.record import board_at, rules_named
 from tengen.records.sgf_properties import format_text, parse_text
 
 _PROPERTY = "XT"
@@ -71,7 +71,7 @@ def read_saved(path: Path) -> tuple[Session, str]:
         raise TengenError(f"{path}: is no game of `tengen play`; the board in the browser takes it")
     if record.result.kind != "unknown":
         raise TengenError(f"{path}: the game is over ({record.result}); review it instead")
-    board = board_at(record, rules=rules_of(record))
+    board = board_at(record, rules=rules_named(record.rules))
     try:
         memo = json.loads(parse_text(told[0], record.encoding))
         clock = Clock() if memo["clock"] is None else _read_clock(memo["clock"])

@@ -294,7 +294,7 @@ def _showboard(engine: Engine, call: Call) -> str:
 def _loadsgf(engine: Engine, call: Call) -> None:
     """Load a game, up to the position before a move number if one is given."""
     from tengen.records import read_game
-    from tengen.records.record import board_at, rules_of
+    from tengen.records.record import board_at, rules_named
 
     words = need(call.args, 1)
     _refuse_when_safe(engine)
@@ -308,7 +308,7 @@ def _loadsgf(engine: Engine, call: Call) -> None:
         record = read_game(words[0])
         if move is not None and move > len(record.moves):
             move = None
-        board = board_at(record, move, rules=rules_of(record, engine.game.board.rules))
+        board = board_at(record, move, rules=rules_named(record.rules, engine.game.board.rules))
     except (OSError, TengenError) as failure:
         raise GtpFailure(f"cannot load file: {failure}") from None
     engine.check_size(board.rows, board.cols)

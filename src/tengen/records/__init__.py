@@ -1,15 +1,15 @@
 """Game records: SGF and its damaged relatives, other formats, archives, collections, arrays.
 
-From the bottom up: `sgf_grammar` (bytes and trees), `sgf_properties` and `encodings` (values),
-`record` and `sgf` (games), `archives` (files), `reader` (any format), `arrays`, `bulk` and `corpus`
-(many games), `writer`.
+From the bottom up: `sgf_grammar` (bytes and trees), `sgf_properties` (values and encodings),
+`record` (games), `archives` (files), `reader` (any format), `arrays`, `bulk` and `corpus` (many
+games).
 """
 
 from tengen.records.arrays import GameArrays
 from tengen.records.corpus import Corpus, Position
-from tengen.records.faults import Fault
 from tengen.records.reader import loads, read_game, read_games
 from tengen.records.record import GameRecord
+from tengen.records.sgf_grammar import Fault
 from tengen.records.sgf_properties import Result
 
 __all__ = [

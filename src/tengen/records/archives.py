@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from tengen.errors import RecordError
-from tengen.records.faults import Fault
+from tengen.records.sgf_grammar import Fault
 
 _RECORD_SUFFIXES = (".sgf", ".mgt", ".gib", ".ngf", ".txt")
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
@@ -32,7 +32,7 @@ _PACKED: dict[str, Callable[[BinaryIO], Any]] = {
     ".bz2": bz2.open,
     ".xz": lzma.open,
 }
-_MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
+_MAGIC = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\0", ".xz"))
 MAX_PIPE_BYTES = 1 << 32
 """How much standard input or a pipe may send."""
 _MAX_UNPACKED = 1 << 36
@@ -213,9 +213,9 @@ def _zip_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
 
 
 def _tar_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
-    unpack = next(
-        (_PACKED[pack] for start, pack in _MAGIC.items() if _starts_with(stream, start)), None
-    )
+    start = stream.read(8)
+    stream.seek(0)
+    unpack = next((_PACKED[pack] for magic, pack in _MAGIC if start.startswith(magic)), None)
     whole = _Forward(_unpacked(unpack(stream) if unpack else stream, stream))
     # Read forwards only, so that memory does not grow with the archive; its own list of members
     # would, and is emptied.
@@ -231,9 +231,3 @@ def _tar_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
                     limited = _Limited(inner, lambda: _MAX_UNPACKED)
                     yield RecordStream(f"{name}/{member.name}", cast(BinaryIO, limited), False)
             archive.members = []  # type: ignore[attr-defined]
-
-
-def _starts_with(stream: BinaryIO, start: bytes) -> bool:
-    found = stream.read(len(start)) == start
-    stream.seek(0)
-    return found

@@ -1,7 +1,7 @@
 """Read main lines in bulk: kernels for clean games, the exact reader for all others.
 
-The order of games, their numbers and the faults told are those of `sgf.read_stream`; only the
-speed differs. Memory is bounded by one window of the stream.
+Games, their numbers and faults are those of `record.read_stream`; only the speed differs. Memory is
+bounded by one window of the stream.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, IntArray
-from tengen.records import arrays, kernels, sgf, sgf_grammar
+from tengen.records import arrays, kernels
 from tengen.records.arrays import KINDS, GameArrays
-from tengen.records.faults import Damage, Fault
-from tengen.records.record import GameRecord
-from tengen.records.sgf_grammar import LOOKAHEAD, NeedMoreError, ParsedGame, Window
+from tengen.records.record import GameRecord, OnFault, encoding_of, no_game, record_of
+from tengen.records.sgf_grammar import Damage, Window, find_root, parse_next
 from tengen.records.sgf_properties import (
-    Result,
     parse_handicap,
     parse_komi,
     parse_player,
@@ -70,18 +68,17 @@ class GameBatch:
             record.raw = self.raw[start:end]
             record.offset = self.base + start
             if self.encoded[index]:
-                record.encoding = sgf.encoding_of(record.tree, record.raw)
+                record.encoding = encoding_of(record.tree, record.raw)
             yield record
 
 
-def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator[GameBatch]:
+def read_batches(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[GameBatch]:
     """Yield all games of a stream in batches; tell damaged and mended ones to `on_fault`."""
     window = Window(stream)
-    workspace = _Workspace()
     number = 0
     held: list[GameRecord] = []  # what the exact reader made since the last batch
     while True:
-        batch, status = workspace.read(window, file, number)
+        batch, status = _read_window(window, file, number)
         if held and (batch is not None or len(held) >= EXACT_BATCH):
             yield batch_of(held)
             held = []
@@ -91,19 +88,18 @@ def read_batches(stream: BinaryIO, file: str, on_fault: sgf.OnFault) -> Iterator
         if status == kernels.DONE:
             if not window.slide():
                 break
-        elif status == kernels.MORE:
-            if not window.grow():
-                number += 1
-                _too_long(window, file, number, on_fault)
-        elif status == kernels.UNCLEAN:
+        elif status == kernels.UNCLEAN or (status == kernels.MORE and not window.grow()):
             number += 1
-            record = _read_exactly(window, file, number, on_fault)
+            item, raw = parse_next(window)
+            if isinstance(item, Damage):
+                _skip_to_root(window)
+            record = record_of(item, raw, file, number, on_fault)
             if record is not None:
                 held.append(record)
     if held:
         yield batch_of(held)
     if number == 0:
-        on_fault(sgf.no_game(file, window.base + len(window.data)))
+        on_fault(no_game(file, window.base + len(window.data)))
 
 
 def batch_of(records: list[GameRecord]) -> GameBatch:
@@ -114,128 +110,62 @@ def batch_of(records: list[GameRecord]) -> GameBatch:
     )
 
 
-def _read_exactly(
-    window: Window, file: str, number: int, on_fault: sgf.OnFault
-) -> GameRecord | None:
-    """Read the one game at the window's position as `sgf_grammar` does, and move behind it."""
-    while True:
-        start, base = window.position, window.base
-        item: ParsedGame | Damage
-        try:
-            item = sgf_grammar.parse_game(window.data, start, final=window.final)
-            if item.end > len(window.data) - LOOKAHEAD and not window.final:
-                raise NeedMoreError
-        except NeedMoreError:
-            if window.grow():
-                continue
-            _too_long(window, file, number, on_fault)
-            return None
-        except Damage as damage:
-            _skip_to_root(window, max(damage.offset, start + 1))
-            item = Damage(damage.reason, base + damage.offset)
-            return sgf.record_of(item, b"", file, number, on_fault)
-        raw = window.data[start : item.end]
-        window.position = item.end
-        return sgf.record_of(sgf_grammar.shifted(item, base), raw, file, number, on_fault)
-
-
-def _too_long(window: Window, file: str, number: int, on_fault: sgf.OnFault) -> None:
-    on_fault(Fault(file, number, window.base + window.position, sgf_grammar.TOO_LONG))
-    _skip_to_root(window, window.position + 1)
-
-
-def _skip_to_root(window: Window, position: int) -> None:
+def _skip_to_root(window: Window) -> None:
     """Move to the next root behind a damaged game, reading on as needed."""
-    window.position = position
-    while True:
-        found = sgf_grammar.find_root(window.data, window.position)
-        if found >= 0:
-            window.position = found
-            return
+    while (found := find_root(window.data, window.position)) < 0:
         if not window.slide():
-            window.position = len(window.data)
-            return
+            found = len(window.data)
+            break
+    window.position = found
 
 
-class _Workspace:
-    """The arrays the kernel writes into, kept from window to window."""
-
-    def __init__(self) -> None:
-        self.games = np.empty((_GAMES, kernels.FIELDS), dtype=np.int64)
-        self._reserve(0)
-
-    def _reserve(self, size: int) -> None:
-        room = size // 3 + 16
-        self.moves = np.empty(room, dtype=np.int16)
-        self.colours = np.empty(room, dtype=np.int8)
-        self.setup = np.empty(room, dtype=np.int16)
-        self.setup_colours = np.empty(room, dtype=np.int8)
-
-    def read(self, window: Window, file: str, number: int) -> tuple[GameBatch | None, int]:
-        """Run the kernel on what is left of the window, and move the window's position."""
-        data = window.data
-        if len(data) // 3 + 16 > len(self.moves):
-            self._reserve(len(data))
-        n_games, n_moves, n_setup, position, status = kernels.read_main_lines(
-            np.frombuffer(data, dtype=np.uint8),
-            window.position,
-            len(data),
-            window.final,
-            self.moves,
-            self.colours,
-            self.setup,
-            self.setup_colours,
-            self.games,
-        )
-        window.position = position
-        if n_games == 0:
-            return None, status
-        return self._batch(data, window.base, file, number, n_games, n_moves, n_setup), status
-
-    def _batch(
-        self,
-        data: bytes,
-        base: int,
-        file: str,
-        number: int,
-        n_games: int,
-        n_moves: int,
-        n_setup: int,
-    ) -> GameBatch:
-        games = self.games[:n_games].copy()
-        bounds = games[:, kernels.KOMI : kernels.ENCODED].tolist()
-        komi, results, rules, handicap, players = [], [], [], [], []
-        for k0, k1, r0, r1, u0, u1, h0, h1, p0, p1 in bounds:
-            komi.append(_komi(data[k0:k1]) if k1 else 0.0)
-            results.append(_result(data[r0:r1]))
-            rules.append(_text(data[u0:u1]))
-            handicap.append(_handicap(data[h0:h1]) if h1 else 0)
-            players.append(parse_player(data[p0:p1]) if p1 else 0)
-        offsets = np.append(games[:, kernels.MOVES], n_moves)
-        setup_offsets = np.append(games[:, kernels.SETUP], n_setup)
-        colours, setup_colours = self.colours[:n_moves].copy(), self.setup_colours[:n_setup].copy()
-        kinds, winners, scores = zip(*results, strict=True)
-        made = GameArrays(
-            moves=self.moves[:n_moves].copy(),
-            colours=colours,
-            offsets=offsets,
-            rows=games[:, kernels.ROWS].astype(np.int16),
-            cols=games[:, kernels.COLS].astype(np.int16),
-            komi=np.array(komi, dtype=np.float32),
-            handicap=np.array(handicap, dtype=np.int16),
-            first=_first(colours, offsets, setup_colours, setup_offsets, players),
-            kind=np.array(kinds, dtype=np.int8),
-            winner=np.array(winners, dtype=np.int8),
-            score=np.array(scores, dtype=np.float32),
-            setup=self.setup[:n_setup].copy(),
-            setup_colours=setup_colours,
-            setup_offsets=setup_offsets,
-            rules=np.array(rules, dtype=np.object_),
-            files=np.full(n_games, file, dtype=np.object_),
-            number=np.arange(number + 1, number + n_games + 1, dtype=np.int32),
-        )
-        spans = games[:, kernels.START : kernels.END + 1]
-        return GameBatch(made, data, spans, games[:, kernels.ENCODED] != 0, base)
+def _read_window(window: Window, file: str, number: int) -> tuple[GameBatch | None, int]:
+    """Run the kernel on what is left of the window, and move the window's position."""
+    data = window.data
+    room = len(data) // 3 + 16
+    moves, setup = np.empty(room, np.int16), np.empty(room, np.int16)
+    colours, setup_colours = np.empty(room, np.int8), np.empty(room, np.int8)
+    games = np.empty((_GAMES, kernels.FIELDS), np.int64)
+    n_games, n_moves, n_setup, window.position, status = kernels.read_main_lines(
+        np.frombuffer(data, np.uint8), window.position, len(data), window.final,
+        moves, colours, setup, setup_colours, games,
+    )  # fmt: skip
+    if n_games == 0:
+        return None, status
+    games = games[:n_games].copy()
+    colours, setup_colours = colours[:n_moves].copy(), setup_colours[:n_setup].copy()
+    komi, results, rules, handicap, players = [], [], [], [], []
+    bounds = games[:, kernels.KOMI : kernels.ENCODED].tolist()
+    for k0, k1, r0, r1, u0, u1, h0, h1, p0, p1 in bounds:
+        komi.append(_komi(data[k0:k1]) if k1 else 0.0)
+        results.append(_result(data[r0:r1]))
+        rules.append(_text(data[u0:u1]))
+        handicap.append(_handicap(data[h0:h1]) if h1 else 0)
+        players.append(parse_player(data[p0:p1]) if p1 else 0)
+    offsets = np.append(games[:, kernels.MOVES], n_moves)
+    setup_offsets = np.append(games[:, kernels.SETUP], n_setup)
+    kinds, winners, scores = zip(*results, strict=True)
+    made = GameArrays(
+        moves=moves[:n_moves].copy(),
+        colours=colours,
+        offsets=offsets,
+        rows=games[:, kernels.ROWS].astype(np.int16),
+        cols=games[:, kernels.COLS].astype(np.int16),
+        komi=np.array(komi, np.float32),
+        handicap=np.array(handicap, np.int16),
+        first=_first(colours, offsets, setup_colours, setup_offsets, players),
+        kind=np.array(kinds, np.int8),
+        winner=np.array(winners, np.int8),
+        score=np.array(scores, np.float32),
+        setup=setup[:n_setup].copy(),
+        setup_colours=setup_colours,
+        setup_offsets=setup_offsets,
+        rules=np.array(rules, np.object_),
+        files=np.full(n_games, file, np.object_),
+        number=np.arange(number + 1, number + n_games + 1, dtype=np.int32),
+    )
+    spans = games[:, kernels.START : kernels.END + 1]
+    return GameBatch(made, data, spans, games[:, kernels.ENCODED] != 0, window.base), status
 
 
 def _first(
@@ -256,23 +186,17 @@ def _first(
 
 
 # Komi, results and rules repeat from game to game: read each spelling once.
-@lru_cache(maxsize=4096)
-def _komi(raw: bytes) -> float:
-    return parse_komi(raw)
+_komi = lru_cache(4096)(parse_komi)
+_handicap = lru_cache(4096)(parse_handicap)
 
 
-@lru_cache(maxsize=4096)
-def _handicap(raw: bytes) -> int:
-    return parse_handicap(raw)
-
-
-@lru_cache(maxsize=4096)
+@lru_cache(4096)
 def _text(raw: bytes) -> str:
     return parse_text(raw, "ascii").strip()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(4096)
 def _result(raw: bytes) -> tuple[int, int, float]:
-    result: Result = parse_result(_text(raw))
+    result = parse_result(_text(raw))
     score = result.score
     return KINDS.index(result.kind), result.winner, float("nan") if score is None else score

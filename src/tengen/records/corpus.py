@@ -1,4 +1,4 @@
-"""Collections of games: streamed, split, without duplicates, as arrays.
+"""Collections of games: streamed, split, without duplicates, as arrays; written in several forms.
 
 A `Corpus` reads its files again each time, in bounded memory. What it yields depends only on the
 files and on how it was made.
@@ -6,11 +6,14 @@ files and on how it was made.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +23,14 @@ from tengen.board import BLACK, BORDER, Board, Point, Rules
 from tengen.board.kernels import TRUSTED, regrow, remember, replay_games
 from tengen.board.rules import KO_NUMBERS
 from tengen.errors import RecordError, TengenError
+from tengen.files import refuse_inputs, replacing, write_atomic
 from tengen.records import arrays, reader
+from tengen.records.archives import may_hold_games
 from tengen.records.arrays import KINDS, GameArrays
 from tengen.records.bulk import GameBatch
-from tengen.records.faults import Fault
 from tengen.records.reader import loads, read_games
 from tengen.records.record import GameRecord, Refusal, RefusedMoveError, board_at, positions
+from tengen.records.sgf_grammar import Fault
 
 _MAX_FAULTS = 1000
 """How many faults a corpus keeps; it counts all of them."""
@@ -385,3 +390,117 @@ def packed_games(paths: Sequence[str], on_fault: Callable[[str], None]) -> Itera
             raise refused[0].error() if refused else RecordError(f"{path}: no game in it")
         for fault in refused:
             on_fault(str(fault))
+
+
+# ----- Writing a collection -----
+
+
+_NUMBERED = re.compile(r"\d{6,}\.sgf").fullmatch  # the names of files in a folder that we write
+
+
+def write_sgf(records: Iterable[GameRecord], path: str | Path, *, main_line: bool = False) -> int:
+    """Write games as one SGF collection, one to a line where they have no line breaks."""
+    with replacing(path) as stream:
+        return _write_lines((record.utf8_sgf(main_line=main_line) for record in records), stream)
+
+
+def _write_lines(lines: Iterable[bytes], stream: BinaryIO) -> int:
+    written = 0
+    for line in lines:
+        stream.write(line + b"\n")
+        written += 1
+    stream.flush()
+    return written
+
+
+def write(
+    corpus: Corpus,
+    out: str,
+    *,
+    main_line: bool = False,
+    limit: int | None = None,
+    shuffle_seed: int | None = None,
+) -> int:
+    """Write a corpus in the form that the name `out` tells; return the number of games written.
+
+    `.sgf` a collection, `.txt` the one-line form (19x19 without setup only), `.npz` arrays, a
+    folder one file each, `-` SGF on standard output; always UTF-8. With a seed the order is random.
+    Without games nothing is touched; an output that is read is refused.
+    """
+    if not out:
+        raise RecordError("the name of what to write is empty")
+    to_folder = out.endswith("/") or Path(out).is_dir()
+    if not to_folder and out != "-" and not out.endswith((".sgf", ".txt", ".npz")):
+        raise RecordError(f"{out}: end the name with .sgf, .txt, .npz or / to say what to write")
+    _refuse_inputs(out, corpus)
+    if out.endswith(".npz"):
+        return _write_arrays(corpus, Path(out), limit, shuffle_seed)
+    records = iter(corpus) if shuffle_seed is None else corpus.shuffled(shuffle_seed)
+    if out.endswith(".txt"):
+        records = filter(_fits_a_line, records)
+    records = islice(records, limit)
+    first = next(records, None)
+    if first is None:
+        return 0
+    records = chain([first], records)
+    if out.endswith(".sgf"):
+        return write_sgf(records, out, main_line=main_line)
+    if out.endswith(".txt"):
+        with replacing(out) as stream:
+            return _write_lines((_one_line(*each) for each in enumerate(records, 1)), stream)
+    games = (record.utf8_sgf(main_line=main_line) for record in records)
+    return _write_lines(games, sys.stdout.buffer) if out == "-" else _write_folder(games, Path(out))
+
+
+def _fits_a_line(record: GameRecord) -> bool:
+    return (record.rows, record.cols) == (19, 19) and not record.setup and not record.edits
+
+
+def _refuse_inputs(out: str, corpus: Corpus) -> None:
+    """Refuse an output that the corpus reads: a file, or a folder that holds files of it."""
+    refuse_inputs(out, corpus.paths)
+    place = Path(out).resolve()
+    folders = [Path(path).resolve() for path in corpus.paths if Path(path).is_dir()]
+    if place.is_dir():
+        files = [Path(path).resolve() for path in corpus.paths if Path(path).is_file()]
+        mixed = any(file.parent == place and _NUMBERED(file.name) for file in files) or any(
+            folder in place.parents for folder in folders
+        )
+    else:
+        mixed = (
+            place.exists()
+            and may_hold_games(place.name)
+            and any(folder in place.parents for folder in folders)
+        )
+    if mixed:
+        raise RecordError(f"{out}: games are read from there; write to another place")
+
+
+def _write_arrays(corpus: Corpus, path: Path, limit: int | None, seed: int | None) -> int:
+    games = corpus.as_arrays()
+    if seed is not None:
+        games = games.shuffled(seed)
+    if limit is not None:
+        games = games.take(np.arange(min(limit, len(games))))
+    if not len(games):
+        return 0
+    columns = {item.name: getattr(games, item.name) for item in fields(games)}
+    for name in ("rules", "files"):
+        columns[name] = columns[name].astype(np.str_)
+    with replacing(path) as stream:
+        np.savez_compressed(stream, **columns)
+    return len(games)
+
+
+def _one_line(number: int, record: GameRecord) -> bytes:
+    moves = "".join(f";{'BW'[colour - 1]}[{point.sgf}]" for colour, point in record.moves)
+    return f"{number}\t{moves}".encode("ascii")
+
+
+def _write_folder(games: Iterable[bytes], folder: Path) -> int:
+    if folder.is_dir() and any(_NUMBERED(there.name) for there in folder.iterdir()):
+        raise RecordError(f"{folder}: has numbered games already; write to another folder")
+    number = 0
+    for number, game in enumerate(games, 1):
+        write_atomic(folder / f"{number:06d}.sgf", game + b"\n")
+    return number

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from tengen.errors import RecordError
-from tengen.records import bulk, encodings, sgf, sgf_grammar
+from tengen.records import bulk, sgf_grammar
 from tengen.records.archives import BrokenStreamError, RecordStream, open_sources
 from tengen.records.bulk import GameBatch
-from tengen.records.faults import Damage, Fault
-from tengen.records.record import GameRecord
-from tengen.records.sgf import OnFault
+from tengen.records.record import GameRecord, OnFault, read_stream, record_of
+from tengen.records.sgf_grammar import Damage, Fault
+from tengen.records.sgf_properties import guess_encoding
 
 _LOOK = 1 << 12  # bytes by which a format is known
 _SHORT = 1 << 15
@@ -65,7 +65,7 @@ def loads(data: bytes | str, name: str = "text") -> list[GameRecord]:
     (9, 5.5, [(1, Point('E5', 9, 9)), (2, PASS)])
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
-    return list(sgf.read_stream(cast(BinaryIO, io.BytesIO(raw)), name, _refuse))
+    return list(read_stream(cast(BinaryIO, io.BytesIO(raw)), name, _refuse))
 
 
 def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]:
@@ -79,7 +79,7 @@ def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]
         yield from _batches(_read_oneline(stream.buffered(), source.name, on_fault))
     elif source.asked and stream.whole is not None:
         # A game or two: compiling the bulk reader would take longer than reading them exactly.
-        yield from _batches(sgf.read_stream(io.BytesIO(stream.whole), source.name, on_fault))
+        yield from _batches(read_stream(io.BytesIO(stream.whole), source.name, on_fault))
     elif source.asked or lower.endswith(".sgf") or b"(" in stream.beginning:
         # Text beside the games, such as a README.txt, is no damaged record.
         yield from bulk.read_batches(cast(BinaryIO, stream), source.name, on_fault)
@@ -176,7 +176,7 @@ def _read_line(
         item: sgf_grammar.ParsedGame | Damage = sgf_grammar.shifted(parsed, shift)
     except Damage as damage:
         item = Damage(damage.reason, max(start, damage.offset + shift))
-    record = sgf.record_of(item, raw, file, number, on_fault)
+    record = record_of(item, raw, file, number, on_fault)
     if record is not None:
         record.offset = start
     return record
@@ -198,7 +198,7 @@ def _read_foreign(
     if len(data) > _MAX_BYTES:
         on_fault(Fault(file, 1, _MAX_BYTES, f"too long for a {kind.upper()} file"))
         return
-    text = encodings.decode(data, encodings.guess(data)).replace("\r\n", "\n")
+    text = data.decode(guess_encoding(data), "replace").replace("\r\n", "\n")
     try:
         root = GoGame.parse_gib(text) if kind == "gib" else GoGame.parse_ngf(text)
     except (ParseError, ValueError, IndexError, KeyError, OverflowError) as wrong:
@@ -208,7 +208,7 @@ def _read_foreign(
         item: sgf_grammar.ParsedGame | Damage = sgf_grammar.parse_game(root.sgf().encode("utf-8"))
     except Damage as damage:
         item = damage
-    record = sgf.record_of(item, b"", file, 1, on_fault)
+    record = record_of(item, b"", file, 1, on_fault)
     if record is not None:
         record.offset = 0
         yield record

@@ -18,9 +18,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import BinaryIO
 
-from tengen.records.faults import Damage, shown
+from tengen.errors import RecordError
 
 Node = dict[str, list[bytes]]
 """Property name to raw values."""
@@ -45,11 +46,46 @@ LOOKAHEAD = 1 << 16
 
 
 @dataclass(frozen=True)
+class Fault:
+    """One problem of one game: refused (`repaired` False) or mended while reading."""
+
+    file: str
+    game: int | None
+    """Number of the game in its file, from 1; None when the file as a whole is meant."""
+    offset: int
+    """Byte offset in the file (after decompression)."""
+    reason: str
+    repaired: bool = False
+
+    def __str__(self) -> str:
+        game = f"game {self.game}, " if self.game is not None else ""
+        return f"{self.file}: {game}byte {self.offset}: {self.reason}"
+
+    def error(self) -> RecordError:
+        """Return the exception that reports this fault."""
+        return RecordError(str(self))
+
+
+class Damage(RecordError):
+    """A place where a record cannot be read, before file and game number are known."""
+
+    def __init__(self, reason: str, offset: int) -> None:
+        super().__init__(f"byte {offset}: {reason}")
+        self.reason, self.offset = reason, offset
+
+
+@dataclass(frozen=True)
 class Repair:
     """Something mended while reading, and the byte where it lay."""
 
     reason: str
     offset: int
+
+
+def shown(raw: bytes, limit: int = 24) -> str:
+    """Quote a piece of input for a message, short and printable."""
+    text = raw[:limit].decode("ascii", "backslashreplace")
+    return repr(text) + ("..." if len(raw) > limit else "")
 
 
 @dataclass
@@ -133,18 +169,14 @@ class Patterns:
         self.opening = re.compile(rb"(" + name + rb")\s*+(?=\[)")
 
 
-_PATTERNS: dict[bytes, Patterns] = {}
 _SPACE = re.compile(rb"\s*+")
 _JUNK = re.compile(rb"[^;()A-Z\[]++|[\x00-\xff]")
 _SWALLOWED = re.compile(rb"(?<!\\)\(\s*+;\s*+(?:FF|GM|CA|SZ|AP)\s*+\[[^\[\]]*+\Z")
 _LOWER = re.compile("[a-z]+")
 
 
-def _patterns(lead: bytes = b"") -> Patterns:
-    """Return the compiled grammar for a class of lead bytes (empty: single bytes or UTF-8)."""
-    if lead not in _PATTERNS:
-        _PATTERNS[lead] = Patterns(lead)
-    return _PATTERNS[lead]
+# The compiled grammar for a class of lead bytes (empty: single bytes or UTF-8).
+_patterns = cache(Patterns)
 
 
 def find_start(data: bytes, position: int = 0) -> int:
@@ -183,9 +215,8 @@ class _GameReader:
         self.opened = [-1]  # per open parenthesis, the node to return to
         self.end = -1  # set when the game is over
         self.parenthesis = start  # the last `(`
-        self.since = (
-            0  # nodes since the last parenthesis; a root property may follow only the first
-        )
+        # Nodes since the last parenthesis; a root property may follow only the first.
+        self.since = 0
 
     def read(self) -> ParsedGame:
         """Read up to the `)` that closes the game, or to where it must have been."""
@@ -345,8 +376,7 @@ def protect(raw: bytes) -> bytes:
 def parse_slices(stream: BinaryIO) -> Iterator[tuple[ParsedGame | Damage, bytes]]:
     """Yield every game of a stream, or the `Damage` in its place, each with its bytes.
 
-    Needs bounded memory. Offsets count from where the stream stood. Text outside of games is
-    passed over. Does not complain when there is no game at all.
+    Needs bounded memory. Offsets count from where the stream stood. Text between games is ignored.
     """
     window = Window(stream)
     find = find_start
@@ -357,6 +387,15 @@ def parse_slices(stream: BinaryIO) -> Iterator[tuple[ParsedGame | Damage, bytes]
                 return
             continue
         window.position = start
+        item, raw = parse_next(window)
+        find = find_root if isinstance(item, Damage) else find_start
+        yield item, raw
+
+
+def parse_next(window: Window) -> tuple[ParsedGame | Damage, bytes]:
+    """Read the game at the window's position, with its bytes, and move behind it or its damage."""
+    while True:
+        start = window.position
         try:
             game = parse_game(window.data, start, final=window.final)
             if game.end > len(window.data) - LOOKAHEAD and not window.final:
@@ -364,14 +403,13 @@ def parse_slices(stream: BinaryIO) -> Iterator[tuple[ParsedGame | Damage, bytes]
         except NeedMoreError:
             if window.grow():
                 continue
-            yield Damage(TOO_LONG, window.base + start), b""
-            window.position, find = start + 1, find_root
+            window.position = start + 1
+            return Damage(TOO_LONG, window.base + start), b""
         except Damage as damage:
-            yield Damage(damage.reason, window.base + damage.offset), b""
-            window.position, find = max(damage.offset, start + 1), find_root
-        else:
-            yield shifted(game, window.base), window.data[start : game.end]
-            window.position, find = game.end, find_start
+            window.position = max(damage.offset, start + 1)
+            return Damage(damage.reason, window.base + damage.offset), b""
+        window.position = game.end
+        return shifted(game, window.base), window.data[start : game.end]
 
 
 def shifted(game: ParsedGame, base: int) -> ParsedGame:

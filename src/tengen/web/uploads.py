@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from tengen.errors import RecordError
 from tengen.records import Fault, GameRecord, loads, read_games
-from tengen.records.record import board_at, rules_of
+from tengen.records.record import board_at, rules_named
 from tengen.reviews.batch import headline
 from tengen.web.positions import to_value, whole
 from tengen.web.settings import Settings
@@ -71,7 +71,7 @@ def _game(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
 def _unfinished(arguments: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return the last position of the first game of an upload."""
     record = read_upload(*unpack_arguments(arguments))[0]
-    board = board_at(record, rules=rules_of(record))
+    board = board_at(record, rules=rules_named(record.rules))
     if record.result.kind != "unknown":
         raise RecordError(f"{record.file}: this game is finished; review or score it instead")
     return to_value(board)

@@ -13,7 +13,7 @@ from prediction_games import tasteful_game
 
 from tengen.cli import run
 from tengen.learners.move_prediction import MovePredictor
-from tengen.records.writer import write_sgf
+from tengen.records.corpus import write_sgf
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,8 @@ from tengen.learners.move_prediction.training import (
     refuse_unsuitable,
 )
 from tengen.records.arrays import from_records
-from tengen.records.corpus import replay_refusals
+from tengen.records.corpus import replay_refusals, write_sgf
 from tengen.records.record import GameRecord
-from tengen.records.writer import write_sgf
 
 
 @pytest.fixture
