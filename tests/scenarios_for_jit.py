@@ -233,13 +233,13 @@ def network() -> list[Any]:
     from tengen.learners.network.inputs_kernels import encode_games
     from tengen.learners.network.learner import untrained
     from tengen.learners.network.settings import Design
-    from tengen.players.network_search import NetworkPlayer
+    from tengen.players.network_search import SearchPlayer
 
     network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
     answers: list[Any] = []
     for position in boards((5, 5), (5, 7)):
         answers += [network.values([position]), network.priors(position)]
-    player = NetworkPlayer(network, visits=4)
+    player = SearchPlayer(network, visits=4)
     answers.append(str(player.choose(position, np.random.default_rng(1))))
     g = games(2)
     codes = np.zeros((len(g.moves), 25), np.uint8)

@@ -21,7 +21,7 @@ from tengen.gtp.analysis_server import AnalysisServer
 from tengen.learners.network import DESIGNS
 from tengen.learners.network.learner import untrained
 from tengen.players import make_player
-from tengen.players.network_search import NetworkPlayer
+from tengen.players.network_search import SearchPlayer
 
 BASE: dict[str, Any] = {
     "id": "q",
@@ -122,7 +122,7 @@ def test_a_network_tells_all_that_the_protocol_knows() -> None:
             overrideSettings={"humanSLProfile": "rank_5k", "reportAnalysisWinratesAs": "BLACK"},
             **{f"include{wish}": True for wish in wishes},
         ),
-        player=NetworkPlayer(untrained(DESIGNS["tiny"])),
+        player=SearchPlayer(untrained(DESIGNS["tiny"])),
     )
     assert warning["field"] == "rules"
     best, root = answer["moveInfos"][0], answer["rootInfo"]

@@ -20,7 +20,7 @@ from tengen.contracts import Status
 from tengen.game.judging import count_without
 from tengen.game.session import LocalGame
 from tengen.players import make_player
-from tengen.players.network_search import NetworkPlayer
+from tengen.players.network_search import SearchPlayer
 from tengen.players.tengen import TengenPlayer
 
 SIZES = (5, 6, 7, 8, 9, 10, 11, 13, 15, 19)
@@ -110,7 +110,7 @@ def play_on(board: Board) -> float:
     player = TengenPlayer(visits=_VISITS)
     board = game.board
     search = player.search(board)
-    assert isinstance(search, NetworkPlayer)
+    assert isinstance(search, SearchPlayer)
     passed = 0
     for ply in range(_PLAYED_ON):
         rng = np.random.default_rng(ply)

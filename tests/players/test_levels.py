@@ -10,7 +10,7 @@ from tengen.errors import SpecError
 from tengen.players import make_player
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_search import NetworkPlayer
+from tengen.players.network_search import SearchPlayer
 from tengen.players.simple import DrawingPlayer
 from tengen.players.tengen import TengenPlayer
 
@@ -109,9 +109,9 @@ def test_levels_that_search_look_at_as_many_positions_as_they_say() -> None:
     board = Board(9)
     for number in SEARCHING:
         search, usual = made(number).search(board), make_player("tengen")
-        assert isinstance(search, NetworkPlayer) and isinstance(usual, TengenPlayer)
+        assert isinstance(search, SearchPlayer) and isinstance(usual, TengenPlayer)
         full = usual.search(board)
-        assert isinstance(full, NetworkPlayer)
+        assert isinstance(full, SearchPlayer)
         assert search.visits == LEVELS[number].visits(full.visits)
     *_, report = made(SEARCHING[0]).analyse(board, np.random.default_rng(1), limited=True)
     assert report.visits == LEVELS[SEARCHING[0]].visits(full.visits) == 4

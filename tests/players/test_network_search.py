@@ -20,9 +20,7 @@ from tengen.learners.network.learner import untrained
 from tengen.models import load_scorer
 from tengen.players import make_player
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_leaves import likely_moves, without_mirror_images
-from tengen.players.network_search import NetworkPlayer
-from tengen.players.network_tree import Exploring
+from tengen.players.network_search import SearchPlayer, likely_moves, without_mirror_images
 from tengen.players.tengen import TengenPlayer
 
 
@@ -63,17 +61,17 @@ CAPTURE = Board(5, moves="B C3 W C2 B B2 W A5 B D2 W E5")
 
 
 def test_it_finds_a_capture_and_repeats_itself() -> None:
-    player = NetworkPlayer(Counter(), visits=300)
+    player = SearchPlayer(Counter(), visits=300)
     first = player.choose(CAPTURE, rng(1))
     assert first == CAPTURE.point("C1")
     *_, a = player.analyse(CAPTURE, rng(1), limited=True)
-    *_, b = NetworkPlayer(Counter(), visits=300).analyse(CAPTURE, rng(2), limited=True)
+    *_, b = SearchPlayer(Counter(), visits=300).analyse(CAPTURE, rng(2), limited=True)
     assert a.candidates == b.candidates and a.visits == b.visits == 300
     assert sum(c.visits for c in a.candidates) == 299
 
 
 def test_sums_add_up_and_nobody_waits() -> None:
-    player = NetworkPlayer(Counter(seed=3), visits=200, seconds=60.0, batch=8)
+    player = SearchPlayer(Counter(seed=3), visits=200, seconds=60.0, batch=8)
     search = player._begin(CAPTURE, rng())
     while search.tree.visits[0] < 200:
         player._grow(search, 8, None)
@@ -91,7 +89,7 @@ def test_sums_add_up_and_nobody_waits() -> None:
 
 
 def test_a_subtree_keeps_its_numbers() -> None:
-    player = NetworkPlayer(Counter(seed=3), seconds=60.0)
+    player = SearchPlayer(Counter(seed=3), seconds=60.0)
     search = player._begin(CAPTURE, rng())
     while search.tree.visits[0] < 300:
         player._grow(search, 8, None)
@@ -103,12 +101,12 @@ def test_a_subtree_keeps_its_numbers() -> None:
     new_lines = [tuple(new.move[new.line(int(c), 20)]) for c in new.children()]
     assert old_lines == new_lines
     assert np.array_equal(old.ownership[child], new.ownership[0])
-    new.back_up(new.descend(Exploring()))  # it can be walked on
+    new.back_up(new.descend())  # it can be walked on
 
 
 def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
     network = Counter(seed=5)
-    player = NetworkPlayer(network, seconds=60.0)
+    player = SearchPlayer(network, seconds=60.0)
     search = player._begin(CAPTURE, rng())
     while search.tree.visits[0] < 300:
         player._grow(search, 8, None)
@@ -128,7 +126,7 @@ def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
 @pytest.mark.parametrize("rules", ["cgos", "tromp-taylor", "japanese"])
 def test_no_line_of_the_tree_breaks_the_rules(rules: str) -> None:
     ko = Board(5, moves="B B3 W C3 B A2 W D2 B B1 W C1 B C2 W B2", rules=rules)
-    player = NetworkPlayer(Counter(seed=2), seconds=60.0)
+    player = SearchPlayer(Counter(seed=2), seconds=60.0)
     search = player._begin(ko, rng())
     while search.tree.visits[0] < 600:
         player._grow(search, 8, None)
@@ -147,7 +145,7 @@ def test_two_passes_are_counted() -> None:
     board = Board.from_ascii(". X X O .\nX X X O O\nX X X O .\n. X X O O\nX X X O .", komi=0.5)
     board.turn = WHITE
     board.play(PASS)
-    player = NetworkPlayer(Counter(passing=0.9), visits=64)
+    player = SearchPlayer(Counter(passing=0.9), visits=64)
     *_, report = player.analyse(board, rng(), limited=True)
     passed = next(c for c in report.candidates if c.move == PASS)
     assert passed.score == board.area_score() and passed.winrate == 1.0
@@ -157,7 +155,7 @@ def test_two_passes_are_counted() -> None:
 @pytest.mark.parametrize("seconds", [None, 0.2])
 def test_a_pass_in_an_open_game_is_not_answered_by_a_pass(seconds: float | None) -> None:
     board = Board(5, moves="B C3 W pass", komi=0.5)
-    player = NetworkPlayer(Counter(passing=0.9), visits=64, seconds=seconds)
+    player = SearchPlayer(Counter(passing=0.9), visits=64, seconds=seconds)
     *_, report = player.analyse(board, rng(), limited=True)
     assert board.area_score() > 0 and report.choice != PASS
     assert PASS not in [c.move for c in report.candidates]
@@ -205,7 +203,7 @@ def test_a_network_that_passes_too_early_captures_first(visits: int) -> None:
             mine[20] = 1.0
             return replace(super()._view(board), ownership=mine)
 
-    player = NetworkPlayer(Passer(passing=0.99), visits=visits)
+    player = SearchPlayer(Passer(passing=0.99), visits=visits)
     assert board.area_score() > 0 and player.choose(board, rng()) == PASS
     board.komi = 30.0
     assert player.choose(board, rng()) in (board.point("A2"), board.point("B1"))
@@ -213,50 +211,48 @@ def test_a_network_that_passes_too_early_captures_first(visits: int) -> None:
 
 def test_it_resigns_only_late_and_only_when_it_may() -> None:
     late = Board(5, moves="B C3 W A1 B C2 W A2 B C4 W B1 B B2 W E5", komi=60.5)
-    assert NetworkPlayer(Counter(), visits=40).choose(late, rng()) == RESIGN
-    assert NetworkPlayer(Counter(), visits=40, resign=0.0).choose(late, rng()) != RESIGN
-    assert NetworkPlayer(Counter(), visits=40).choose(Board(5, komi=60.5), rng()) != RESIGN
+    assert SearchPlayer(Counter(), visits=40).choose(late, rng()) == RESIGN
+    assert SearchPlayer(Counter(), visits=40, resign=0.0).choose(late, rng()) != RESIGN
+    assert SearchPlayer(Counter(), visits=40).choose(Board(5, komi=60.5), rng()) != RESIGN
 
 
 def test_limits() -> None:
     network = Counter()
-    player = NetworkPlayer(network, visits=1)
+    player = SearchPlayer(network, visits=1)
     assert CAPTURE.is_legal(player.choose(CAPTURE, rng())) and network.asked == 1
-    few = NetworkPlayer(Counter(), seconds=60.0, most_nodes=50)
+    few = SearchPlayer(Counter(), seconds=60.0, most_nodes=50)
     with pytest.warns(UserWarning, match="full with 50 positions"):
         *_, last = few.analyse(Board(9), rng(), limited=True)
     assert last.visits == 50
     asks = iter([False, False, True])
-    *_, last = NetworkPlayer(Counter(), visits=10**9).analyse(
+    *_, last = SearchPlayer(Counter(), visits=10**9).analyse(
         Board(9), rng(), stop=lambda: next(asks)
     )
     assert 1 < last.visits < 10
     with pytest.raises(SpecError, match="3x3"):
-        NetworkPlayer(Counter()).choose(Board(3), rng())
+        SearchPlayer(Counter()).choose(Board(3), rng())
     for wrong in ({"visits": 0}, {"seconds": 0.0}, {"threads": 0}, {"batch": 0}, {"mix": 2.0}):
         with pytest.raises(SpecError):
-            NetworkPlayer(Counter(), **wrong)  # type: ignore[arg-type]
+            SearchPlayer(Counter(), **wrong)  # type: ignore[arg-type]
 
 
 def test_a_narrowed_player_looks_at_nothing_else() -> None:
     board = Board(9, moves="B E5 W C3")
     wanted = {board.point("A1"), board.point("J9")}
-    *_, report = (
-        NetworkPlayer(Counter(), visits=40).only(wanted).analyse(board, rng(), limited=True)
-    )
+    *_, report = SearchPlayer(Counter(), visits=40).only(wanted).analyse(board, rng(), limited=True)
     assert {c.move for c in report.candidates} == {int(p) for p in wanted}
     assert report.choice in wanted
 
 
 def test_temperature_varies_the_opening_among_good_moves_only() -> None:
-    player = NetworkPlayer(Counter(), visits=120, temperature=1.0)
+    player = SearchPlayer(Counter(), visits=120, temperature=1.0)
     found = {int(player.choose(Board(9), rng(seed))) for seed in range(6)}
     assert len(found) > 1
     assert {int(player.choose(CAPTURE, rng(seed))) for seed in range(3)} == {CAPTURE.point("C1")}
 
 
 def test_noise_changes_the_root_only_with_the_seed() -> None:
-    player = NetworkPlayer(Counter(), visits=60, noise=0.25)
+    player = SearchPlayer(Counter(), visits=60, noise=0.25)
     first = [c.prior for c in list(player.analyse(Board(5), rng(1), limited=True))[-1].candidates]
     again = [c.prior for c in list(player.analyse(Board(5), rng(1), limited=True))[-1].candidates]
     other = [c.prior for c in list(player.analyse(Board(5), rng(2), limited=True))[-1].candidates]
@@ -300,7 +296,7 @@ def test_mirror_images_at_the_root_are_searched_once(played: str) -> None:
 
 
 def test_reports_tell_all_there_is() -> None:
-    player = NetworkPlayer(Counter(seed=1), visits=150)
+    player = SearchPlayer(Counter(seed=1), visits=150)
     *_, report = player.analyse(Board(5, moves="B C3"), rng(), limited=True)
     best = report.candidates[0]
     trusted = [c.score for c in report.candidates if c.visits >= 0.7 * best.visits]
@@ -321,7 +317,7 @@ def test_the_scorer_speaks_of_ownership_only_at_the_end() -> None:
         for a, b in zip(["B2", "C4", "B6", "C8", "C2"], ["G2", "F4", "G6", "F8", "F2"], strict=True)
     )
     over = Board(9, moves=f"{wall} {inside}", rules="japanese")
-    player = NetworkPlayer(Counter(), visits=20, scorer=load_scorer("scorer"))
+    player = SearchPlayer(Counter(), visits=20, scorer=load_scorer("scorer"))
     *_, report = player.analyse(over, rng(), limited=True)
     assert report.ownership is not None and report.choice == PASS
     assert report.ownership.reshape(9, 9)[:, 0].min() > 0.5  # the network knows stones only
@@ -334,7 +330,7 @@ def test_the_scorer_speaks_of_ownership_only_at_the_end() -> None:
 def test_playouts_beside_the_network() -> None:
     board = Board(5, moves="B C3")
     plain, mixed, bare = (
-        list(NetworkPlayer(Counter(), visits=1, **how).analyse(board, rng(), limited=True))[-1]
+        list(SearchPlayer(Counter(), visits=1, **how).analyse(board, rng(), limited=True))[-1]
         for how in (
             {},
             {"playouts_per_leaf": 32, "mix": 0.5},
@@ -348,7 +344,7 @@ def test_playouts_beside_the_network() -> None:
 
 def test_threads_change_nothing() -> None:
     network = untrained(DESIGNS["tiny"])
-    one = NetworkPlayer(network, visits=40, batch=4)
+    one = SearchPlayer(network, visits=40, batch=4)
     *_, a = one.analyse(CAPTURE, rng(), limited=True)
     *_, b = replace(one, threads=2).analyse(CAPTURE, rng(), limited=True)
     assert [c.move for c in a.candidates] == [c.move for c in b.candidates]
@@ -358,7 +354,7 @@ def test_the_spec(tmp_path: object) -> None:
     path = f"{tmp_path}/tiny.safetensors"
     untrained(DESIGNS["tiny"]).save(path)
     player = make_player(f"search:model={path},visits=8,batch=2,resign=0,explore=2,share=0.2")
-    assert isinstance(player, NetworkPlayer) and player.visits == 8
+    assert isinstance(player, SearchPlayer) and player.visits == 8
     assert (player.explore, player.score_share) == (2.0, 0.2)
     check_player(player)
     for wrong in (
@@ -372,7 +368,7 @@ def test_the_spec(tmp_path: object) -> None:
 
 
 def test_ends_count_as_visits_and_no_more_than_asked() -> None:
-    *_, report = NetworkPlayer(Counter(passing=0.99), visits=50).analyse(
+    *_, report = SearchPlayer(Counter(passing=0.99), visits=50).analyse(
         Board(5, moves="B C3 W pass"), rng(), limited=True
     )
     assert report.visits == 50
@@ -386,7 +382,7 @@ def test_a_network_that_fails_leaves_no_tree_behind() -> None:
             return super().evaluate(boards)
 
     network = Dying()
-    player = NetworkPlayer(network, seconds=60.0)
+    player = SearchPlayer(network, seconds=60.0)
     with pytest.raises(RuntimeError, match="the device is gone"):
         player.choose(Board(5), rng())
     assert not player._kept
@@ -395,7 +391,7 @@ def test_a_network_that_fails_leaves_no_tree_behind() -> None:
 
 
 def test_many_moves_leave_nothing_behind() -> None:
-    player = NetworkPlayer(Counter(seed=1), seconds=0.004, resign=0.0)
+    player = SearchPlayer(Counter(seed=1), seconds=0.004, resign=0.0)
     board, held = Board(5), []
     for n in range(240):
         move = player.choose(board, rng(n))
@@ -422,7 +418,7 @@ def test_the_search_follows_the_best_moves_and_reports_people_s() -> None:
             people[20], best[4] = 1.0, 1.0
             return replace(super()._view(board), priors=people, best=best)
 
-    *_, report = NetworkPlayer(Torn(), visits=2).analyse(Board(5), rng(), limited=True)
+    *_, report = SearchPlayer(Torn(), visits=2).analyse(Board(5), rng(), limited=True)
     assert report.candidates[0].move == Board(5).point("E5")
     assert report.raw_policy is not None and report.raw_policy.argmax() == 4
     assert report.human_policy is not None and report.human_policy.argmax() == 20
@@ -430,7 +426,7 @@ def test_the_search_follows_the_best_moves_and_reports_people_s() -> None:
 
 def test_a_bound_on_visits_holds_under_a_clock() -> None:
     board = Board(5, moves="B C3")
-    *_, report = NetworkPlayer(Counter(), visits=2).within(60.0).analyse(board, rng(), limited=True)
+    *_, report = SearchPlayer(Counter(), visits=2).within(60.0).analyse(board, rng(), limited=True)
     assert report.visits == 2
     *_, report = MctsPlayer(playouts=5).within(60.0).analyse(board, rng(), limited=True)
     assert report.visits == 5

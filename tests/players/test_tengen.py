@@ -14,7 +14,7 @@ from tengen.learners.network.learner import untrained
 from tengen.players import make_player, tengen
 from tengen.players.evaluators import make_network
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_search import NetworkPlayer
+from tengen.players.network_search import SearchPlayer
 from tengen.players.tengen import TengenPlayer
 
 
@@ -43,7 +43,7 @@ def made(spec: str) -> TengenPlayer:
 def test_it_searches_with_the_network_where_it_can(network: None) -> None:
     player = made("tengen:visits=12")
     search = player.search(Board(9))
-    assert isinstance(search, NetworkPlayer) and search.visits == 12
+    assert isinstance(search, SearchPlayer) and search.visits == 12
     assert isinstance(player.search(Board(3)), MctsPlayer)
     board = Board(9, moves="B E5")
     *_, report = player.analyse(board, np.random.default_rng(1), limited=True)
@@ -63,8 +63,8 @@ def test_a_board_may_have_a_network_of_its_own(
     usual = made("tengen").search(Board(9))
     monkeypatch.setattr(tengen, "NETWORKS", {(9, 9): "tengen-small", (7, 7): "no-such-network"})
     own, missing = made("tengen").search(Board(9)), made("tengen").search(Board(7))
-    assert isinstance(usual, NetworkPlayer) and isinstance(own, NetworkPlayer)
-    assert isinstance(missing, NetworkPlayer)
+    assert isinstance(usual, SearchPlayer) and isinstance(own, SearchPlayer)
+    assert isinstance(missing, SearchPlayer)
     assert own.network is not usual.network and missing.network is usual.network
 
 
@@ -74,10 +74,10 @@ def test_an_opinion_may_be_another_networks_than_the_move(
     monkeypatch.setattr(tengen, "JUDGES", {(9, 9): "tengen-small", (7, 7): "no-such-network"})
     player, board = made("tengen:visits=4"), Board(9)
     plays, judges = player.search(board), player.judge.search(board)
-    assert isinstance(plays, NetworkPlayer) and isinstance(judges, NetworkPlayer)
+    assert isinstance(plays, SearchPlayer) and isinstance(judges, SearchPlayer)
     assert judges.network is make_network("tengen-small", shared=True) is not plays.network
     missing = player.judge.search(Board(7))
-    assert isinstance(missing, NetworkPlayer) and missing.network is plays.network
+    assert isinstance(missing, SearchPlayer) and missing.network is plays.network
     assert player.judge.visits == 4 and player.judge.within(0.1).judging
 
 
@@ -85,12 +85,12 @@ def test_a_clock_keeps_the_tree(network: None) -> None:
     player = made("tengen")
     board = Board(9)
     search = player.within(0.05).search(board)
-    assert isinstance(search, NetworkPlayer) and search.seconds == 0.05
+    assert isinstance(search, SearchPlayer) and search.seconds == 0.05
     first = made("tengen:seconds=9")
     inner = first.search(board)
-    assert isinstance(inner, NetworkPlayer)
+    assert isinstance(inner, SearchPlayer)
     again = first.within(2.0).search(board)
-    assert isinstance(again, NetworkPlayer) and again._kept is inner._kept
+    assert isinstance(again, SearchPlayer) and again._kept is inner._kept
 
 
 def test_without_a_network_playouts_search(nothing: None) -> None:

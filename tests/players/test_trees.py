@@ -14,8 +14,8 @@ from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
 from tengen.players import mcts_kernels as k
 from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch, TableEntry
-from tengen.players.network_leaves import Leaf, Taste
-from tengen.players.network_tree import Exploring, NetworkTree, Worth
+from tengen.players.network_search import Taste
+from tengen.players.network_tree import NetworkTree
 from tengen.players.search_clock import Pace, Searching
 from tengen.players.simple import scores_after, values_after
 
@@ -26,12 +26,12 @@ def rng() -> np.random.Generator:
 
 def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() -> None:
     tree, nobody = NetworkTree(4, 1), np.zeros(4)
-    even = Worth(0.0, 0.5, 0.0, 0.0)
+    even = (0.0, 0.5, 0.0, 0.0)
     for _ in range(3):
-        path = tree.descend(Exploring())
+        path = tree.descend()
         tree.judge(path[-1], even, nobody, [1, 2], np.array([0.6, 0.4]))
         tree.back_up(path)
-    path = tree.descend(Exploring())
+    path = tree.descend()
     assert tree.waiting[path].tolist() == [1] * len(path)
     visits, sums = tree.visits.copy(), tree.sums.copy()
     tree.give_up(path)
@@ -80,10 +80,9 @@ def test_alpha_beta_remembers_what_it_found() -> None:
 
 
 def test_a_leaf_is_worth_what_the_taste_says() -> None:
-    leaf = Leaf(0.75, 3.0, 2.0, np.zeros(9), np.zeros(0, np.int64), np.zeros(0))
-    assert leaf.worth(Taste(0.0, 0.0, 3.0)) == Worth(0.5, 0.75, 3.0, 13.0)
-    by_points = leaf.worth(Taste(1.0, 0.0, 3.0))
-    assert by_points.utility == pytest.approx(0.5)  # `reach` points are half of all
+    assert Taste(0.0, 0.0, 3.0).worth(0.75, 3.0, 2.0) == (0.5, 0.75, 3.0, 13.0)
+    by_points = Taste(1.0, 0.0, 3.0).worth(0.75, 3.0, 2.0)
+    assert by_points[0] == pytest.approx(0.5)  # `reach` points are half of all
 
 
 # ----- Clocks -----

@@ -521,12 +521,12 @@ def test_mistakes_of_the_user(tmp_path: Path, capsys: Out) -> None:
 def test_an_interrupted_search_leaves_the_page_of_the_first_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out
 ) -> None:
-    from tengen.players.network_search import NetworkPlayer
+    from tengen.players.network_search import SearchPlayer
 
     def stop(*args: Any, **options: Any) -> Iterator[Report]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(NetworkPlayer, "analyse", stop)
+    monkeypatch.setattr(SearchPlayer, "analyse", stop)
     file = tmp_path / "game.sgf"
     file.write_text(GAME)
     assert run(["review", str(file)]) == 3

@@ -19,7 +19,7 @@ from tengen.contracts import Evaluator, Policy
 from tengen.errors import ModelError, SpecError
 from tengen.game.endgame import candidates
 from tengen.models import load_evaluator, load_learner, load_policy
-from tengen.players.network_leaves import SearchNetwork
+from tengen.players.network_search import SearchNetwork
 from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_policy
 
 _Source = TypeVar("_Source")

@@ -151,7 +151,7 @@ _TABLE = (
     ),
     PlayerKind(
         "search",
-        "network_search:NetworkPlayer",
+        "network_search:SearchPlayer",
         "Tree search with a network that evaluates positions and proposes moves.",
         (
             Option("model", "network", "the network", required=True, parameter="network"),

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,65 +116,36 @@ class PlayoutTree:
 
 @dataclass(eq=False)
 class MctsPlayer(Searching):
-    """Choose the move that most playouts went through.
+    """Choose the move that most playouts went through, of 1,000 by default.
 
-    Parameters
-    ----------
-    playouts
-        Playouts per move, at most; 1,000 where neither they nor `seconds` are given.
-    seconds
-        Seconds per move, at most.
-    clock
-        `wall`, or `processor` to count only this program's time.
-    policy, evaluator
-        Models to widen the search and to judge leaves; None for neither.
-    threads
-        Trees grown in parallel and added up at the root.
-    resign
-        Resign when the win rate falls below this.
+    `policy` widens the search, `evaluator` judges its leaves. Each thread grows a tree of its own;
+    they are added up at the root.
     """
 
     playouts: int | None = None
-    seconds: float | None = None
     policy: Policy | None = None
     evaluator: Evaluator | None = None
-    threads: int = 1
-    clock: str = "wall"
     resign: float = 0.03
+    """Win rate below which it resigns."""
     expand_at: float = 2.0
     rave: float = 2000.0
     policy_weight: float = 0.6
     score_weight: float = 0.05
     mix: float = 0.5
     prior_weight: float = 10.0
-    explore: float = 0.0
     scale: float | None = None
     """Points of score that turn even chances into 73 %; the evaluator's own if not given."""
     max_nodes: int = 400_000
-    root_moves: frozenset[int] | None = None
-    """Search only these moves at the root; see `only`."""
     name: str = "mcts"
-    _kept: list[PlayoutTree] = field(default_factory=list, repr=False, compare=False)
     # Models keep workspaces of their own, which only one thread at a time may use.
     _models: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if min(self.threads, 1 if self.playouts is None else self.playouts) < 1:
-            raise SpecError("mcts needs at least one playout and one thread")
-        if self.seconds is not None and not self.seconds > 0:
-            raise SpecError(f"mcts cannot think for {self.seconds} seconds")
+        super().__post_init__()
+        if self.playouts is not None and self.playouts < 1:
+            raise SpecError("mcts needs at least one playout")
         if self.scale is not None and not self.scale > 0:
             raise SpecError(f"mcts cannot bend values over {self.scale} points")
-        if self.clock == "processor" and self.threads > 1:
-            raise SpecError("the processor's clock is for one thread")
-
-    def within(self, seconds: float) -> MctsPlayer:
-        """Return the same player with at most `seconds` per move."""
-        return replace(self, seconds=seconds, _kept=self._kept)
-
-    def only(self, moves: Collection[int]) -> MctsPlayer:
-        """Return the same player that searches only these moves at the root."""
-        return replace(self, root_moves=frozenset(moves), _kept=[])
 
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
         trees = self._trees(board, rng)
@@ -190,12 +161,8 @@ class MctsPlayer(Searching):
                 if pace.due():
                     yield self._report(board, trees)
                 wanted = [self._slice(tree, left, goal, len(trees)) for tree in trees]
-                ran = (
-                    list(pool.map(self._advance, trees, wanted))
-                    if len(trees) > 1
-                    else [self._advance(trees[0], wanted[0])]
-                )
-                if not any(ran):
+                run = pool.map if len(trees) > 1 else map
+                if not any(list(run(self._advance, trees, wanted))):
                     break
         yield self._report(board, trees)
 
@@ -295,7 +262,6 @@ class MctsPlayer(Searching):
         settings[k.C_MIX] = self.mix if self.evaluator is not None else 0.0
         settings[k.C_KOMI] = board.white_bonus
         settings[k.C_PRIOR] = self.prior_weight
-        settings[k.C_EXPLORE] = self.explore
         return settings
 
     def _decided(self, trees: list[PlayoutTree], pace: Pace, left: float) -> bool:

@@ -57,18 +57,7 @@ from tengen.board.random_kernels import seed_stream
 from tengen.jit import inner_kernel, kernel
 
 T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3
-F_N, F_W, _F_RN, _F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-)
+F_N, F_W, _F_RN, _F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = range(10)
 M_USED, _M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
 
 # Settings, a float64 array.
@@ -80,9 +69,8 @@ M_USED, _M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
     C_MIX,  # weight of the evaluator against the playout, 0 to 1
     C_KOMI,  # all White gets beside the board
     C_PRIOR,  # scale of the built-in priors, in visits
-    C_EXPLORE,  # weight of the classical exploration term
     C_WIDTH,
-) = range(9)
+) = range(8)
 
 _MAX_DEPTH = 400
 M_WIDTH = M_LINE + _MAX_DEPTH + 2
@@ -226,7 +214,6 @@ def _choose(node, ti, tf, settings):
     first, count = ti[node, T_FIRST], ti[node, T_COUNT]
     total = tf[node, F_N]
     root_total = math.sqrt(total + 1.0)
-    log_total = math.log(total + 1.0)
     best, best_value = first, -1e9
     for c in range(first, first + count):
         n = tf[c, F_N] + tf[c, F_PN]
@@ -237,8 +224,6 @@ def _choose(node, ti, tf, settings):
             value += beta * (tf[c, _F_RW] / rn - value)
         if settings[C_POLICY] > 0.0:
             value += settings[C_POLICY] * tf[c, F_POLICY] * root_total / (1.0 + tf[c, F_N])
-        if settings[C_EXPLORE] > 0.0:
-            value += settings[C_EXPLORE] * math.sqrt(log_total / n)
         if value > best_value:
             best, best_value = c, value
     return best

@@ -1,42 +1,33 @@
 """Tree search with the network: PUCT over its moves and values, leaves evaluated in batches.
 
-`network_tree` has the tree, `network_leaves` the evaluation. With `visits` a move is a function of
-position and generator; with `seconds` a clock decides and the tree is kept from move to move.
-Superko is exact: every leaf is reached by playing the moves on a board with the game's history.
+`network_tree` has the tree. With `visits` a move is a function of position and generator; with
+`seconds` a clock decides and the tree is kept from move to move. Superko is exact: every leaf is
+reached by playing the moves on a board with the game's history.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from tengen.arrays import FloatArray
-from tengen.board import BLACK, PASS, RESIGN, Board, indices_of
+from tengen.arrays import FloatArray, IntArray
+from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, playouts, points_at
+from tengen.board.symmetry import elements, permutation, transform
 from tengen.contracts import Candidate, Report, Scorer
 from tengen.errors import SpecError
-from tengen.game import judging
-from tengen.game.endgame import (
-    cleanup_move,
-    is_over,
-    only_the_count_is_left,
-    points_left,
-)
-from tengen.players.network_leaves import (
-    Leaf,
-    LeafEvaluator,
-    SearchNetwork,
-    Taste,
-    likely_moves,
-    without_mirror_images,
-)
-from tengen.players.network_tree import Exploring, NetworkTree
+from tengen.game.endgame import cleanup_move, is_over, only_the_count_is_left, points_left
+from tengen.game.judging import Judge, count_without, dead_stones
+from tengen.learners.network import Evaluation
+from tengen.players.network_kernels import own_eyes
+from tengen.players.network_tree import EXPLORE, URGENCY, NetworkTree
 from tengen.players.search_clock import Pace, Searching
 
-_USUAL = Exploring()
 _VISITS = 400
 """Default visits per move."""
 _BATCHES = {(9, 9): 8, (13, 13): 8}
@@ -44,6 +35,8 @@ _SMALL_BATCH = 4
 """Leaves per batch; batches pay most on small boards (1.8 instead of 2.5 ms per leaf on 9x9)."""
 _GATHERED = 8
 """Visits of the tree for every further leaf of a batch: a young tree is a poor guide."""
+_WIDTH = 64
+"""Moves of a position that are kept, the likeliest; the root keeps all."""
 _LINE = 24
 """Longest line in a report."""
 _LEAST_LEFT = 0.5
@@ -58,6 +51,38 @@ _LEAST_TO_RESIGN = 16
 """Visits before a search may resign."""
 _GOOD_SHARE, _GOOD_LOSS = 0.2, 0.05
 """A move is as good as the best if it has this share of its visits and costs no more utility."""
+
+
+@runtime_checkable
+class SearchNetwork(Protocol):
+    """The methods of a network that a search uses."""
+
+    def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
+        """Evaluate boards, from Black's view."""
+        ...
+
+    def supports(self, rows: int, cols: int) -> bool:
+        """Return whether it evaluates boards of this size."""
+        ...
+
+
+@dataclass(frozen=True)
+class Taste:
+    """The utility of a search: to win, and a little to win by much.
+
+    The score's share is bent around `centre`, near the expected score at the root, so that points
+    count also in games that are won or lost. `reach` points count half as much as any number.
+    """
+
+    share: float
+    centre: float
+    reach: float
+
+    def worth(self, win: float, score: float, spread: float) -> tuple[float, float, float, float]:
+        """Return the tree's sums for an outcome: utility, win, score and its square, for Black."""
+        margin = 2 / math.pi * math.atan((score - self.centre) / self.reach)
+        utility = (1 - self.share) * (2 * win - 1) + self.share * margin
+        return utility, win, score, score**2 + spread**2
 
 
 @dataclass
@@ -90,8 +115,7 @@ class NetworkSearch:
             if not right_side or not len(found):
                 return None
             node = int(found[0])
-        black_moves = board.turn == BLACK
-        return node if black_moves == (self.tree.turn[node] > 0) else None
+        return node if (board.turn == BLACK) == (self.tree.turn[node] > 0) else None
 
     def moved(self, board: Board, node: int) -> NetworkSearch:
         """Return the search with a node as its root."""
@@ -106,80 +130,44 @@ class NetworkSearch:
 
 
 @dataclass(eq=False)
-class NetworkPlayer(Searching):
-    """Choose the move that most of the search went through.
-
-    Parameters
-    ----------
-    visits, seconds
-        Limits per move; 400 visits if neither is given.
-    clock
-        `wall`, or `processor` to count only this program's time.
-    threads
-        Parts of a batch evaluated in parallel.
-    batch
-        Leaves per batch; by board size if not given.
-    resign
-        Resign when the win rate falls below this.
-    temperature
-        Above 0, early moves are drawn among those that are as good as the best.
-    noise
-        Share of random priors at the root, for self-play.
-    playouts_per_leaf, mix
-        Playouts per leaf, and their share in the evaluation.
-    explore, urgency, score_share
-        Weight of the priors; penalty of moves without visits; share of the score in the utility.
-    scorer
-        Decides whether a game under territory rules is over, if given.
-    most_nodes
-        Positions in the tree before the search ends; each takes about 1,200 bytes on 19x19.
-    """
+class SearchPlayer(Searching):
+    """Choose the move that most of the search went through, after 400 visits by default."""
 
     network: SearchNetwork
     visits: int | None = None
-    seconds: float | None = None
-    clock: str = "wall"
-    threads: int = 1
     batch: int | None = None
+    """Leaves per batch; by board size if not given."""
     resign: float = RESIGN_BELOW
+    """Win rate below which it resigns."""
     temperature: float = 0.0
+    """Above 0, early moves are drawn among those that are as good as the best."""
     noise: float = 0.0
+    """Share of random priors at the root, for self-play."""
     playouts_per_leaf: int = 0
     mix: float = 0.0
+    """Share of the playouts in the evaluation."""
     scorer: Scorer | None = None
-    explore: float = _USUAL.explore
-    urgency: float = _USUAL.urgency
+    """Decides whether a game under territory rules is over, if given."""
+    explore: float = EXPLORE
+    urgency: float = URGENCY
     score_share: float = 0.1
+    """Share of the score in the utility."""
     most_nodes: int = 200_000
-    root_moves: frozenset[int] | None = None
-    """Search only these moves at the root; see `only`."""
+    """Positions in the tree before the search ends; each takes about 1,200 bytes on 19x19."""
     name: str = "search"
-    _kept: list[NetworkSearch] = field(default_factory=list, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        given = [count for count in (self.visits, self.threads, self.batch) if count is not None]
-        if min(given) < 1:
-            raise SpecError("a search needs at least one visit, one thread and one leaf at once")
-        if self.seconds is not None and not self.seconds > 0:
-            raise SpecError(f"a search cannot think for {self.seconds} seconds")
+        super().__post_init__()
+        if min(count for count in (self.visits, self.batch, 1) if count is not None) < 1:
+            raise SpecError("a search needs at least one visit and one leaf at once")
         shares = {"noise": self.noise, "mix": self.mix, "share": self.score_share}
         for name, share in shares.items():
             if not 0 <= share <= 1:
                 raise SpecError(f"{name} is a share from 0 to 1, not {share}")
-        if self.clock == "processor" and self.threads > 1:
-            raise SpecError("the processor's clock is for one thread")
 
     def supports(self, rows: int, cols: int) -> bool:
         """Return whether the network evaluates boards of this size."""
         return self.network.supports(rows, cols)
-
-    def within(self, seconds: float) -> NetworkPlayer:
-        """Return the same player with at most `seconds` per move."""
-        return replace(self, seconds=seconds, _kept=self._kept)
-
-    def only(self, moves: Collection[int]) -> NetworkPlayer:
-        """Return the same player that searches only these moves at the root."""
-        return replace(self, root_moves=frozenset(int(m) for m in moves), _kept=[])
 
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
         if not self.supports(board.rows, board.cols):
@@ -202,14 +190,6 @@ class NetworkPlayer(Searching):
                     search.pace = 0.7 * search.pace + 0.3 * (pace.now() - begin) / judged
         yield self._report(search, rng)
 
-    @property
-    def _judge(self) -> LeafEvaluator:
-        return LeafEvaluator(self.network, self.playouts_per_leaf, self.mix)
-
-    @property
-    def _exploring(self) -> Exploring:
-        return Exploring(self.explore, self.urgency)
-
     # ----- Searching -----
 
     def _begin(
@@ -223,12 +203,13 @@ class NetworkPlayer(Searching):
         ends = to_play and board.last_move == PASS and self.root_moves is None
         may_pass = not ends or is_over(board)
         if keep and self._kept and may_pass:
-            kept = self._kept[0]
+            kept: NetworkSearch = self._kept[0]
             node = kept.descend(board)
             whole = node != 0 or kept.may_pass
             if node is not None and whole and kept.tree.judged[node] and not kept.tree.over[node]:
-                self._kept[:] = [kept.moved(board, node)]
-                return self._kept[0]
+                kept = kept.moved(board, node)
+                self._kept[:] = [kept]
+                return kept
         made = self._plant(board, rng, may_pass=may_pass)
         if keep:
             self._kept[:] = [made]
@@ -250,12 +231,11 @@ class NetworkPlayer(Searching):
             priors = (1 - self.noise) * priors + self.noise * random
             order = np.argsort(-priors, kind="stable")
             moves, priors = moves[order], priors[order]
-        win, score, owners = self._judge.outcome(fresh, view)
-        leaf = Leaf(win, score, view.spread, owners, moves, priors)
-        taste = Taste.around(board, score, self.score_share)
+        win, score, owners = self._outcome(fresh, view)
+        taste = Taste(self.score_share, 0.8 * score, math.sqrt(points))
         tree = NetworkTree(points, 1 if board.turn == BLACK else -1)
-        path = tree.descend(self._exploring)
-        tree.judge(0, leaf.worth(taste), leaf.ownership, moves, priors)
+        path = tree.descend()
+        tree.judge(0, taste.worth(win, score, view.spread), owners, moves, priors)
         tree.back_up(path)
         people = None if view.best is None else view.priors
         return NetworkSearch(fresh, tree, taste, view.proposals, people=people, may_pass=may_pass)
@@ -295,9 +275,8 @@ class NetworkPlayer(Searching):
         tree = search.tree
         ways: list[list[int]] = []
         boards: list[Board] = []
-        how = self._exploring
         for _ in range(room):
-            path = tree.descend(how)
+            path = tree.descend(self.explore, self.urgency)
             leaf = path[-1]
             if tree.over[leaf]:
                 tree.back_up(path)
@@ -305,38 +284,60 @@ class NetworkPlayer(Searching):
             if tree.waiting[leaf] > 1:
                 tree.give_up(path)
                 break
+            board = search.board.copy()
+            for move in tree.move[path[1:]].tolist():
+                board.push(move)
             ways.append(path)
-            boards.append(self._position(search, path))
+            boards.append(board)
         if not ways:
             return 0
         try:
-            leaves = self._judge(boards, pool=pool, threads=self.threads)
+            views = self._evaluate(boards, pool)
+            for path, board, view in zip(ways, boards, views, strict=True):
+                self._judge(search, path[-1], board, view)
+                tree.back_up(path)
         except BaseException:
             self._kept.clear()  # positions still wait in this tree
             raise
-        for path, leaf_found in zip(ways, leaves, strict=True):
-            tree.judge(
-                path[-1],
-                leaf_found.worth(search.taste),
-                leaf_found.ownership,
-                leaf_found.moves,
-                leaf_found.priors,
-                over=leaf_found.over,
-            )
-            tree.back_up(path)
         return len(ways)
 
-    def _position(self, search: NetworkSearch, path: list[int]) -> Board:
-        board = search.board.copy()
-        for move in search.tree.move[path[1:]].tolist():
-            board.push(move)
-        return board
+    def _evaluate(
+        self, boards: Sequence[Board], pool: ThreadPoolExecutor | None
+    ) -> Sequence[Evaluation]:
+        if pool is None or len(boards) < 2:
+            return self.network.evaluate(boards)
+        size = -(-len(boards) // self.threads)
+        parts = [boards[i : i + size] for i in range(0, len(boards), size)]
+        return [view for part in pool.map(self.network.evaluate, parts) for view in part]
+
+    def _judge(self, search: NetworkSearch, node: int, board: Board, view: Evaluation) -> None:
+        """Store an evaluated position; the score of a game that is over is counted."""
+        if board.is_over:
+            score = _final_score(board, view)
+            worth = search.taste.worth((float(np.sign(score)) + 1) / 2, score, 0.0)
+            search.tree.judge(node, worth, view.ownership, (), np.empty(0), over=True)
+            return
+        win, score, owners = self._outcome(board, view)
+        worth = search.taste.worth(win, score, view.spread)
+        search.tree.judge(node, worth, owners, *likely_moves(board, view.proposals))
+
+    def _outcome(self, board: Board, view: Evaluation) -> tuple[float, float, FloatArray]:
+        """Return Black's win rate, the score and the ownership: the network's, or a mixture."""
+        if not self.playouts_per_leaf or not self.mix:
+            return view.win_probability, view.score, view.ownership
+        seed = board.hash >> 1
+        found = playouts(board, self.playouts_per_leaf, seed=seed, kind="heavy", threads=1)
+        return (
+            view.win_probability + self.mix * (found.win_rate - view.win_probability),
+            view.score + self.mix * (found.mean_score - view.score),
+            view.ownership + self.mix * (found.ownership - view.ownership),
+        )
 
     def _final_owners(self, board: Board) -> FloatArray | None:
         """Return the scorer's ownership once the game is over; None before."""
         if self.scorer is None or points_left(board):
             return None
-        verdict = judging.Judge(self.scorer).finished(board)
+        verdict = Judge(self.scorer).finished(board)
         return None if verdict is None else verdict.ownership
 
     # ----- Reporting -----
@@ -463,3 +464,61 @@ def _lead(candidates: list[Candidate], turn: int) -> float:
     enough = _TRUSTED_SHARE * candidates[0].visits
     scores = [c.score for c in candidates if c.visits >= enough]
     return max(scores) if turn == BLACK else min(scores)
+
+
+# ----- Leaves -----
+
+
+def likely_moves(
+    board: Board, priors: FloatArray, *, width: int = _WIDTH, only: Collection[int] | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Return the likeliest legal moves that fill no own eye, and the pass; their sum is 1.
+
+    With `only`, exactly those of them that are legal.
+    """
+    order = np.argsort(-priors, kind="stable")
+    if only is None:
+        order = order[: width + 1]
+    order = order[priors[order] > 0]
+    moves = points_at(order, board.rows, board.cols)
+    if only is None:
+        eyes = np.empty(len(moves), np.bool_)
+        own_eyes(board.state, moves, board.turn, eyes)
+        kept = ~eyes
+    else:
+        kept = np.isin(moves, list(only))
+    moves, chances = moves[kept], priors[order[kept]]
+    if only is None and PASS not in moves:
+        moves, chances = np.append(moves, PASS), np.append(chances, priors[-1])
+    return moves.astype(np.int64), chances / max(float(chances.sum()), 1e-300)
+
+
+def without_mirror_images(
+    board: Board, moves: IntArray, priors: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Keep one of the moves that the position's own symmetry makes equal, with their whole prior.
+
+    The one nearest to the upper right corner stays, where players begin by custom.
+    """
+    rows, cols = board.rows, board.cols
+    grid = board.grid()
+    kept = [k for k in elements(rows, cols) if np.array_equal(transform(grid, k), grid)]
+    if len(kept) == 1:
+        return moves, priors
+    row, col = np.divmod(np.arange(rows * cols + 1), cols)
+    rank = (row - col) * cols - row
+    places = indices_of(moves, rows, cols)
+    images = np.stack([permutation(rows, cols, k)[places] for k in kept])
+    orbit = images[rank[images].argmin(0), np.arange(len(moves))]
+    order = np.lexsort((rank[places], orbit))
+    begins = np.flatnonzero(np.diff(orbit[order], prepend=-1))
+    sums = np.add.reduceat(priors[order], begins)
+    likeliest = np.argsort(-sums, kind="stable")
+    return moves[order[begins]][likeliest], sums[likeliest]
+
+
+def _final_score(board: Board, view: Evaluation) -> float:
+    """Count a game that is over: by area, or without the stones that the network takes for dead."""
+    if board.rules.scoring == "area":
+        return board.area_score()
+    return count_without(board, dead_stones(board, view.ownership)).score

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,40 +20,12 @@ from tengen.players.network_kernels import NOBODY, walk
 
 _OWNERSHIP_SCALE = 127.0
 """Ownership is kept in bytes."""
-
-
-@dataclass(frozen=True)
-class Exploring:
-    """How a walk weighs what is known against what is likely."""
-
-    explore: float = 1.0
-    """Weight of a move's likelihood."""
-    urgency: float = 0.2
-    """How much worse than its position a move is taken to be before it is tried."""
-
-
-@dataclass(frozen=True)
-class Worth:
-    """What a leaf is worth, for Black."""
-
-    utility: float
-    """From -1 to 1: what the search maximises."""
-    win: float
-    score: float
-    square: float
-    """The expected square of the score, so that its spread can be told."""
+EXPLORE, URGENCY = 1.0, 0.2
+"""Weight of a move's prior; how much worse than its position a move counts before it is tried."""
 
 
 class NetworkTree:
-    """Judged positions below one root.
-
-    Parameters
-    ----------
-    points
-        Points of the board.
-    turn
-        1 where Black moves at the root, -1 for White.
-    """
+    """Evaluated positions below one root; `turn` is 1 where Black moves there, -1 for White."""
 
     def __init__(self, points: int, turn: int) -> None:
         self.used = 0
@@ -75,9 +46,9 @@ class NetworkTree:
         self.visits = np.empty(0, np.int64)
         self.waiting = np.empty(0, np.int32)
         self.sums = np.empty((0, 4), np.float64)
-        """Utility, win, score, square of the score, over all visits."""
+        """Utility (-1 to 1), win, score and its square, all for Black, over all visits."""
         self.own = np.empty((0, 4), np.float64)
-        """The same as the position itself was judged."""
+        """The same of the position itself."""
         self.ownership = np.empty((0, points), np.int8)
         self._way = np.empty(0, np.int32)
         """Room for the nodes of a walk."""
@@ -86,44 +57,38 @@ class NetworkTree:
         self.edge_child = np.empty(0, np.int32)
         self._add(NOBODY, 0, turn)
 
-    # ----- Walking -----
-
-    def descend(self, how: Exploring) -> list[int]:
-        """Walk from the root to a position to judge, or to one that is over; mark the way.
+    def descend(self, explore: float = EXPLORE, urgency: float = URGENCY) -> list[int]:
+        """Walk from the root to a position to evaluate, or to one that is over; mark the way.
 
         The last node may be one that waits already: then nothing new can be found for now.
         """
         length, edge = walk(
             self.judged, self.over, self.turn, self.first, self.count, self.opened, self.explored,
-            self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, how.explore,
-            how.urgency, self._way,
+            self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, explore,
+            urgency, self._way,
         )  # fmt: skip
         path: list[int] = self._way[:length].tolist()
         if edge != NOBODY:
-            path.append(self._open(path[-1], edge))
+            node = path[-1]
+            child = self._add(node, int(self.edge_move[edge]), -int(self.turn[node]))
+            self.edge_child[edge] = child
+            self.opened[node] += 1
+            self.explored[node] += self.edge_prior[edge]
+            path.append(child)
         self.waiting[path] += 1
         return path
-
-    def _open(self, node: int, edge: int) -> int:
-        child = self._add(node, int(self.edge_move[edge]), -int(self.turn[node]))
-        self.edge_child[edge] = child
-        self.opened[node] += 1
-        self.explored[node] += self.edge_prior[edge]
-        return child
-
-    # ----- Judging -----
 
     def judge(
         self,
         node: int,
-        worth: Worth,
+        worth: tuple[float, float, float, float],
         ownership: FloatArray,
         moves: Sequence[int] | IntArray,
         priors: FloatArray,
         *,
         over: bool = False,
     ) -> None:
-        """Store an evaluated position; `moves` and their priors, likeliest first."""
+        """Store an evaluated position; `worth` as in `sums`, moves and priors likeliest first."""
         count = len(moves)
         self._make_room_for_edges(count)
         first = self.edges
@@ -132,7 +97,7 @@ class NetworkTree:
         self.edge_child[first : first + count] = NOBODY
         self.edges += count
         self.first[node], self.count[node] = first, count
-        self.own[node] = worth.utility, worth.win, worth.score, worth.square
+        self.own[node] = worth
         self.ownership[node] = np.rint(ownership * _OWNERSHIP_SCALE)
         self.judged[node], self.over[node] = True, over
 
@@ -145,8 +110,6 @@ class NetworkTree:
     def give_up(self, path: list[int]) -> None:
         """Undo the visits of a path that was not evaluated."""
         self.waiting[path] -= 1
-
-    # ----- Asking -----
 
     def children(self, node: int = 0) -> NDArray[np.int32]:
         """Return the children of a node that were visited, most visits first, then likeliest."""
@@ -192,8 +155,6 @@ class NetworkTree:
             return np.zeros(self.ownership.shape[1]), np.zeros(self.ownership.shape[1])
         return seen.mean(0), seen.std(0)
 
-    # ----- Growing -----
-
     def below(self, node: int) -> NetworkTree:
         """Return a tree of its own with this node as the root."""
         parents = self.parent[: self.used].tolist()
@@ -223,11 +184,6 @@ class NetworkTree:
         made.edge_child[: made.edges] = numbers[made.edge_child[: made.edges]]
         made.first[: made.used] = np.cumsum(counts) - counts
         return made
-
-    @property
-    def bytes(self) -> int:
-        """How much memory the arrays hold."""
-        return sum(getattr(self, name).nbytes for name in (*_NODE_ARRAYS, *_EDGE_ARRAYS))
 
     def _add(self, parent: int, move: int, turn: int) -> int:
         self._make_room(1)

@@ -1,16 +1,18 @@
-"""The clock of a search, and its methods `choose` and `analyse`."""
+"""What searches share: limits, a clock, and the methods `choose` and `analyse`."""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
 from tengen.board import Board, Point
 from tengen.contracts import Report
+from tengen.errors import SpecError
 
 
 @dataclass
@@ -18,7 +20,6 @@ class Pace:
     """A clock that starts now, with the limits of the search."""
 
     now: Callable[[], float]
-    """Seconds by the wall's clock, or by the processor's."""
     budget: float | None
     """Seconds to search; None for no limit of time."""
     limited: bool
@@ -49,11 +50,36 @@ class Pace:
         return True
 
 
+@dataclass(eq=False, kw_only=True)
 class Searching(ABC):
-    """A player that searches for so many seconds, or as far as it decides itself."""
+    """A player that searches for so many seconds, or as far as it decides itself.
 
-    seconds: float | None
-    clock: str
+    The clock is `wall`, or `processor` to count only this program's time. Only `root_moves` are
+    searched at the root, if they are given.
+    """
+
+    seconds: float | None = None
+    threads: int = 1
+    clock: str = "wall"
+    root_moves: frozenset[int] | None = None
+    _kept: list[Any] = field(default_factory=list, repr=False, compare=False)
+    """The search that is kept from move to move, under a clock."""
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise SpecError("a search needs at least one thread")
+        if self.seconds is not None and not self.seconds > 0:
+            raise SpecError(f"a search cannot think for {self.seconds} seconds")
+        if self.clock == "processor" and self.threads > 1:
+            raise SpecError("the processor's clock is for one thread")
+
+    def within(self, seconds: float) -> Self:
+        """Return the same player with at most `seconds` per move."""
+        return replace(self, seconds=seconds, _kept=self._kept)
+
+    def only(self, moves: Collection[int]) -> Self:
+        """Return the same player that searches only these moves at the root."""
+        return replace(self, root_moves=frozenset(int(move) for move in moves), _kept=[])
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Search and return a move, a pass when the game is over, or a resignation."""
@@ -69,9 +95,7 @@ class Searching(ABC):
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Report]:
-        """Yield what the search says every `interval` seconds; with `limited` until the budget
-        ends.
-        """
+        """Yield a report every `interval` seconds and one at the end of the search."""
         clock = time.thread_time if self.clock == "processor" else time.monotonic
         pace = Pace(clock, self.seconds if limited else None, limited, stop, interval)
         yield from self._think(board, rng, pace)

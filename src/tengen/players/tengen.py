@@ -22,8 +22,7 @@ from tengen.models.registry import BY_SIZE, OTHER_SIZES
 from tengen.players.evaluators import make_network
 from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_leaves import SearchNetwork
-from tengen.players.network_search import RESIGN_BELOW, NetworkPlayer
+from tengen.players.network_search import RESIGN_BELOW, SearchNetwork, SearchPlayer
 from tengen.players.simple import DrawingPlayer
 
 NETWORK = OTHER_SIZES.plays
@@ -44,7 +43,7 @@ _TEMPERATURE = 0.5
 _SIZES = 4
 """Boards whose searches are kept, with their trees."""
 
-_Inner = NetworkPlayer | MctsPlayer
+_Inner = SearchPlayer | MctsPlayer
 
 
 @dataclass(eq=False)
@@ -107,7 +106,7 @@ class TengenPlayer:
             return
         search = self.search(board)
         reports = search.analyse(board, rng, **asked)
-        if not isinstance(search, NetworkPlayer) or not self._taught_itself(search):
+        if not isinstance(search, SearchPlayer) or not self._taught_itself(search):
             yield from reports
             return
         # The usual network learned from people, whose moves a self-taught one cannot predict.
@@ -115,7 +114,7 @@ class TengenPlayer:
         for report in reports:
             yield replace(report, human_policy=likely)
 
-    def _taught_itself(self, search: NetworkPlayer) -> bool:
+    def _taught_itself(self, search: SearchPlayer) -> bool:
         """Return whether a network searches that has never seen a game of people."""
         known = [name for name in _SELF_TAUGHT if has_model(name)]
         return has_model(NETWORK) and any(search.network is _network(name) for name in known)
@@ -152,7 +151,7 @@ class TengenPlayer:
         level = self._level(board.rows, board.cols)
         if level is None or level.searches or self.root_moves is not None:
             return None
-        if not isinstance(self.search(board), NetworkPlayer):
+        if not isinstance(self.search(board), SearchPlayer):
             return None  # where no network fits, all levels search
         return DrawingPlayer(
             model=load_policy(NETWORK, shared=True),
@@ -178,7 +177,7 @@ class TengenPlayer:
         if visits is None and self.seconds is None:
             level, visits = self._level(rows, cols), _usual_visits(rows * cols)
             visits = level.visits(visits) if level is not None and level.searches else visits
-        return NetworkPlayer(
+        return SearchPlayer(
             network,
             visits=visits,
             seconds=self.seconds,

@@ -34,7 +34,7 @@ from tengen.board.counting import Count
 from tengen.contracts import Analyser, Policy, Status
 from tengen.errors import ModelError, SpecError
 from tengen.game.judging import Judge, PlayoutScorer, count_without
-from tengen.players.network_leaves import SearchNetwork
+from tengen.players.network_search import SearchNetwork
 from tengen.records import GameRecord
 from tengen.records.record import board_at, positions
 from tengen.reviews.settings import DEFAULT_PLAYER, ReviewSettings
@@ -313,7 +313,7 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     from tengen.models.registry import networks_for, policy_for
     from tengen.players import make_player
     from tengen.players.evaluators import make_network
-    from tengen.players.network_search import NetworkPlayer
+    from tengen.players.network_search import SearchPlayer
 
     visits = settings.visits or _usual_visits(rows * cols)
     names = networks_for(rows, cols)
@@ -323,7 +323,7 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
             return Reviewer(None, network, name=f"{names.judges}, one evaluation per position")
         told = f"{names.judges}, {visits} visits for up to {settings.searches} moves"
         return Reviewer(
-            NetworkPlayer(network, visits=visits), network, None, settings.searches, told
+            SearchPlayer(network, visits=visits), network, None, settings.searches, told
         )
     if settings.quick:
         raise SpecError(f"a quick review needs a network, and there is none for {rows}x{cols}")
