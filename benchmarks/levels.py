@@ -18,7 +18,7 @@ from tengen.arena.placing import Placing, rank_of, record, shipped_ladder
 from tengen.arena.ratings import PairScore, Rating, rate
 from tengen.arena.results import pair_scores, unique_games
 from tengen.arena.runner import run_tournament
-from tengen.players.levels import LEVELS
+from tengen.players.tengen import LEVELS
 
 LINKS: dict[int, dict[int, tuple[str, ...]]] = {
     9: {1: ("random", "mcts-10"), 2: ("mcts-10", "maxlib"), 3: ("maxlib", "static"),

@@ -135,7 +135,7 @@ def records() -> list[Any]:
 
 def players() -> list[Any]:
     from tengen.game.endgame import cleanup_move
-    from tengen.players.expert import BuiltinExpert
+    from tengen.players.evaluators import BuiltinExpert
     from tengen.players.mcts import MctsPlayer, PlayoutTree
     from tengen.players.simple import finish_score, static_move_values
     from tengen.players.spec import make_player

@@ -65,7 +65,7 @@ def _batch() -> GameBatch:
 def _players() -> None:
     from tengen.board import Board
     from tengen.game.endgame import cleanup_move
-    from tengen.players.expert import BuiltinExpert
+    from tengen.players.evaluators import BuiltinExpert
     from tengen.players.simple import finish_score
     from tengen.players.spec import make_player
 

@@ -13,7 +13,7 @@ import pytest
 from tengen.arena import placing
 from tengen.arena.placing import LevelRating, advise
 from tengen.cli import run
-from tengen.players.levels import LEVELS
+from tengen.players.tengen import LEVELS
 
 Out = pytest.CaptureFixture[str]
 

@@ -8,11 +8,10 @@ import pytest
 from tengen.board import PASS, Board, format_gtp
 from tengen.errors import SpecError
 from tengen.players import make_player
-from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import SearchPlayer
 from tengen.players.simple import DrawingPlayer
-from tengen.players.tengen import TengenPlayer
+from tengen.players.tengen import LEVELS, Level, TengenPlayer, find_level
 
 DRAWING = [number for number, level in LEVELS.items() if not level.searches]
 SEARCHING = [number for number, level in LEVELS.items() if level.searches]

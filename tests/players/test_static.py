@@ -10,7 +10,7 @@ from tengen.board.tactics_kernels import LIB1, LIB2, WORK_ROWS, catches, count_b
 from tengen.contracts import check_expert
 from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.players import make_expert, make_player
-from tengen.players.expert import BuiltinExpert, PlayerExpert, StaticExpert
+from tengen.players.evaluators import BuiltinExpert, PlayerExpert, StaticExpert
 from tengen.players.simple import (
     MaxlibPlayer,
     StaticPlayer,

@@ -25,7 +25,7 @@ from tengen.arena.schedule import GameKey, schedule
 from tengen.errors import SpecError, TengenError
 from tengen.files import write_atomic
 from tengen.gtp.client import find_program
-from tengen.players.levels import LEVELS, find_level
+from tengen.players.tengen import LEVELS, find_level
 
 _BLOCK = 4
 """Games against one rung before the next rung is chosen; two openings, both colours."""

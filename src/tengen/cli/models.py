@@ -240,7 +240,7 @@ def players(
 def _levels() -> list[dict[str, Any]]:
     """Return the levels of `tengen` with their ratings, as plain data."""
     from tengen.arena.placing import level_ratings
-    from tengen.players.levels import LEVELS
+    from tengen.players.tengen import LEVELS
 
     sizes = {f"{n}x{n}": level_ratings(f"{n}x{n}") for n in _RATED_SIZES}
     return [
@@ -285,7 +285,7 @@ def _show_levels() -> None:
 def _advise(first: int, second: int, *, json: bool) -> None:
     """Print the handicap between two levels on each board."""
     from tengen.arena.placing import advise, level_ratings
-    from tengen.players.levels import find_level
+    from tengen.players.tengen import find_level
 
     weaker, stronger = sorted((first, second))
     for level in (weaker, stronger):

@@ -3,7 +3,14 @@
 `PLAYERS` lists them.
 """
 
-from tengen.players.kinds import PLAYERS, Option, PlayerKind, gnugo
-from tengen.players.spec import make_expert, make_player, parse_spec
+from tengen.players.spec import (
+    PLAYERS,
+    Option,
+    PlayerKind,
+    gnugo,
+    make_expert,
+    make_player,
+    parse_spec,
+)
 
 __all__ = ["PLAYERS", "Option", "PlayerKind", "gnugo", "make_expert", "make_player", "parse_spec"]

@@ -26,7 +26,7 @@ from tengen.arrays import FloatArray
 from tengen.board import RESIGN, Board, Point
 from tengen.contracts import Evaluator, Player, Policy
 from tengen.errors import SpecError, TengenError
-from tengen.players.kinds import PLAIN_READERS, PLAYERS, Option, PlayerKind, read_options
+from tengen.players.spec import PLAYERS, Option, PlayerKind, read_options
 
 PREFIX = "python:"
 _GROUP = "tengen.players"
@@ -189,7 +189,7 @@ def _make(target: str, rest: str, role: _Role, spec: str) -> object:
 def _options(maker: Callable[..., object], rest: str, spec: str) -> dict[str, Any]:
     """Read `key=value,...` as the class's arguments say: numbers, yes or no, else text."""
     kind = PlayerKind(spec.partition("=")[0], "", "", _table(maker))
-    return read_options(kind, rest, spec, PLAIN_READERS)
+    return read_options(kind, rest, spec)
 
 
 def _table(maker: Callable[..., object]) -> tuple[Option, ...]:

@@ -253,13 +253,19 @@ class GreedyPlayer:
         if self.width is not None and self.policy is None:
             raise SpecError("width=... needs policy=...")
 
+    @property
+    def _sampler(self) -> SamplePlayer:
+        assert self.policy is not None
+        return SamplePlayer(model=self.policy, temperature=self.temperature)
+
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the best move, or draw one by its value."""
         if self.model is None:
-            assert self.policy is not None
-            return SamplePlayer(model=self.policy, temperature=self.temperature).choose(board, rng)
-        moves = best_by_policy(self.policy, board, self.width or 8) if self.policy else None
-        moves = candidates(board) if moves is None else moves
+            return self._sampler.choose(board, rng)
+        if self.policy is None:
+            moves = candidates(board)
+        else:
+            moves = best_by_policy(self.policy, board, self.width or 8)
         if not moves:
             return sensible(board, PASS, resign=self.resign)
         rate = getattr(self.model, "move_values", None)
@@ -280,17 +286,13 @@ class GreedyPlayer:
     def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         """Report once: a policy's likeliest moves, or the one that an evaluator chooses."""
         if self.model is None:
-            assert self.policy is not None
-            player = SamplePlayer(model=self.policy, temperature=self.temperature)
-            yield from player.analyse(board, rng)
-            return
-        yield Report.of_choice(self.choose(board, rng))
+            yield from self._sampler.analyse(board, rng)
+        else:
+            yield Report.of_choice(self.choose(board, rng))
 
     def explain(self, board: Board, move: int) -> str:
         """Return the policy's probability of the move in words; nothing for an evaluator."""
-        if self.model is not None or self.policy is None:
-            return ""
-        return SamplePlayer(model=self.policy).explain(board, move)
+        return "" if self.model is not None else self._sampler.explain(board, move)
 
 
 def values_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatArray:

@@ -2,6 +2,10 @@
 
 Where a network fits the board, that is the search around it (`network_search`); elsewhere, and
 where no network is installed, the search by playouts (`mcts`).
+
+The weaker of its levels for people sample their moves from the network trained on people's games,
+at falling temperatures; the stronger ones search with increasing visits. No level makes mistakes on
+purpose. `arena.placing` has the measured ratings.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,18 +24,86 @@ from tengen.errors import SpecError
 from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.registry import BY_SIZE, OTHER_SIZES
 from tengen.players.evaluators import make_network
-from tengen.players.levels import LEVELS, Level, find_level
 from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import RESIGN_BELOW, SearchNetwork, SearchPlayer
 from tengen.players.simple import DrawingPlayer
+
+_LEAST_VISITS = 2
+"""A search with fewer visits cannot compare moves."""
+_LARGE = 13
+"""Lines of a large board."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """How a level plays: it samples from the network at a temperature, or searches."""
+
+    share: float = 0.0
+    """Visits of the search as a share of those at full strength; 0 samples."""
+    temperature: float = 1.0
+    """Below 1 likely moves become more frequent, above 1 less so; 0 takes the likeliest."""
+    on_large: Level | None = None
+    """How it plays from 13 lines on, where games forgive less and any search beats sampling."""
+
+    def on(self, lines: int) -> Level:
+        """Return how it plays on a board whose shorter side has this many lines."""
+        return self if self.on_large is None or lines < _LARGE else self.on_large
+
+    @property
+    def searches(self) -> bool:
+        """Whether it searches."""
+        return self.share > 0
+
+    def visits(self, full: int) -> int:
+        """Return the visits of its search, given those at full strength."""
+        return max(round(self.share * full), _LEAST_VISITS)
+
+    @property
+    def about(self) -> str:
+        """A short description for people."""
+        if self.on_large is not None:
+            same = self.searches == self.on_large.searches
+            large = f"{self.on_large.temperature:g}" if same else self.on_large.about
+            return f"{replace(self, on_large=None).about} ({large} from {_LARGE}x{_LARGE} on)"
+        if self.searches:
+            few = f", {100 * self.share:g} % of the visits"
+            return "searches at full strength" if self.share == 1 else f"searches{few}"
+        if self.temperature == 0:
+            return "the network's likeliest move"
+        return f"samples from the network, temperature {self.temperature:g}"
+
+
+LEVELS: dict[int, Level] = {
+    1: Level(temperature=4.0, on_large=Level(temperature=2.8)),
+    2: Level(temperature=2.8, on_large=Level(temperature=2.2)),
+    3: Level(temperature=2.2, on_large=Level(temperature=1.8)),
+    4: Level(temperature=1.8, on_large=Level(temperature=1.4)),
+    5: Level(temperature=1.0),
+    6: Level(temperature=0.5),
+    7: Level(share=0.02, on_large=Level(temperature=0.2)),
+    8: Level(share=0.15),
+    9: Level(share=0.4),
+    10: Level(share=1.0),
+}
+"""The levels of `tengen:level=N` on every board."""
+
+
+def find_level(number: int) -> Level:
+    """Return a level by its number."""
+    if number not in LEVELS:
+        raise SpecError(f"there is no level {number}; there are 1 to {max(LEVELS)}")
+    return LEVELS[number]
+
+
+# ----- The player -----
 
 NETWORK = OTHER_SIZES.plays
 NETWORKS = {size: networks.plays for size, networks in BY_SIZE.items()}
 """Networks that play, by board size; `NETWORK` on all other boards."""
 JUDGES = {size: networks.judges for size, networks in BY_SIZE.items()}
 """Networks of `judge`, by board size."""
-_SELF_TAUGHT = ("zero-9x9",)
-"""Networks trained without games of people."""
+_SELF_TAUGHT = "zero-9x9"
+"""The network trained without games of people."""
 _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
 """Default visits per move, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
 _PLAYOUTS = 3000
@@ -50,16 +122,8 @@ _Inner = SearchPlayer | MctsPlayer
 class TengenPlayer:
     """Search with the network where it is stronger, by playouts where they are.
 
-    Parameters
-    ----------
-    level
-        From 1, a beginner, to 10; see `levels.LEVELS`.
-    visits, seconds
-        Visits or seconds per move, instead of a level.
-    threads, clock, resign
-        As of the searches.
-    judging
-        Whether it evaluates positions instead of playing; see `judge`.
+    `level` is one of `LEVELS`, instead of `visits` or `seconds` per move. With `judging` it
+    evaluates positions instead of playing.
     """
 
     level: int | None = None
@@ -106,18 +170,15 @@ class TengenPlayer:
             return
         search = self.search(board)
         reports = search.analyse(board, rng, **asked)
-        if not isinstance(search, SearchPlayer) or not self._taught_itself(search):
+        network = search.network if isinstance(search, SearchPlayer) else None
+        self_taught = has_model(_SELF_TAUGHT) and network is _network(_SELF_TAUGHT)
+        if not self_taught or not has_model(NETWORK):
             yield from reports
             return
         # The usual network learned from people, whose moves a self-taught one cannot predict.
         likely = _network(NETWORK).evaluate([board])[0].priors
         for report in reports:
             yield replace(report, human_policy=likely)
-
-    def _taught_itself(self, search: SearchPlayer) -> bool:
-        """Return whether a network searches that has never seen a game of people."""
-        known = [name for name in _SELF_TAUGHT if has_model(name)]
-        return has_model(NETWORK) and any(search.network is _network(name) for name in known)
 
     def within(self, seconds: float) -> TengenPlayer:
         """Return the same player with at most `seconds` per move; levels keep their strength."""
@@ -153,10 +214,8 @@ class TengenPlayer:
             return None
         if not isinstance(self.search(board), SearchPlayer):
             return None  # where no network fits, all levels search
-        return DrawingPlayer(
-            model=load_policy(NETWORK, shared=True),
-            temperature=level.temperature,
-        )
+        policy = load_policy(NETWORK, shared=True)
+        return DrawingPlayer(model=policy, temperature=level.temperature)
 
     def _make(self, rows: int, cols: int) -> _Inner:
         size = rows, cols
@@ -164,30 +223,16 @@ class TengenPlayer:
         if self.judging and size in JUDGES:
             names.insert(0, JUDGES[size])
         network = next((_network(name) for name in names if has_model(name)), None)
+        shared = ("seconds", "threads", "clock", "resign", "root_moves")
+        same: dict[str, Any] = {name: getattr(self, name) for name in shared}
         if network is None or not network.supports(rows, cols):
-            return MctsPlayer(
-                playouts=self._playouts(),
-                seconds=self.seconds,
-                threads=self.threads,
-                clock=self.clock,
-                resign=self.resign,
-                root_moves=self.root_moves,
-            )
+            return MctsPlayer(playouts=self._playouts(), **same)
         visits = self.visits
         if visits is None and self.seconds is None:
             level, visits = self._level(rows, cols), _usual_visits(rows * cols)
             visits = level.visits(visits) if level is not None and level.searches else visits
-        return SearchPlayer(
-            network,
-            visits=visits,
-            seconds=self.seconds,
-            threads=self.threads,
-            clock=self.clock,
-            resign=self.resign,
-            temperature=_TEMPERATURE,
-            scorer=load_scorer("scorer", shared=True) if has_model("scorer") else None,
-            root_moves=self.root_moves,
-        )
+        scorer = load_scorer("scorer", shared=True) if has_model("scorer") else None
+        return SearchPlayer(network, visits=visits, temperature=_TEMPERATURE, scorer=scorer, **same)
 
     def _playouts(self) -> int | None:
         """Return the playouts per move where no network fits; those of levels grow evenly."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from tengen.arena.placing import ELO_PER_RANK, fair_handicap, rank_of, recorded
 from tengen.models import has_model
 from tengen.players import parse_spec
-from tengen.players.levels import LEVELS
+from tengen.players.tengen import LEVELS
 from tengen.reviews.settings import usual_threshold
 
 
