@@ -101,11 +101,10 @@ def test_the_examples_of_the_extending_guide(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tengen.models import registry
-    from tengen.players import kinds, spec
+    from tengen.players import spec
 
     monkeypatch.setattr(registry, "KINDS", dict(registry.KINDS))
-    monkeypatch.setattr(kinds, "PLAYERS", players := dict(kinds.PLAYERS))
-    monkeypatch.setattr(spec, "PLAYERS", players)
+    monkeypatch.setattr(spec, "PLAYERS", players := dict(spec.PLAYERS))
     monkeypatch.chdir(tmp_path)
     run_sessions("extending.md", monkeypatch)
     assert "capture" in players
