@@ -21,17 +21,8 @@ from numpy.typing import NDArray
 
 from tengen.board import Board, random_point
 from tengen.learners.opening_td import OpeningTD, TDSettings
-from tengen.learners.opening_td.game_kernels import after_ply, learn, play, start
-from tengen.learners.opening_td.kernels import (
-    Net,
-    best_orientation,
-    constant_sums,
-    evaluate,
-    position_keys,
-    rate_moves,
-)
-from tengen.learners.opening_td.network import dense_inputs, gradient, predict
-from tengen.learners.opening_td.training import Lesson
+from tengen.learners.opening_td.kernels import Net, after_ply, evaluate, learn, rate_moves
+from tengen.learners.opening_td.network import dense_inputs
 
 
 @njit
@@ -50,11 +41,8 @@ def rate_often(state, net, tables, layout, room, none, times):  # type: ignore[n
 
 @njit
 def evaluate_often(state, net, tables, layout, room, times):  # type: ignore[no-untyped-def]
-    constant_sums(net, layout, room.fixed)
     for _ in range(times):
-        position_keys(state, 1, tables, room.keys)
-        orientation = best_orientation(room.keys)
-        evaluate(state, 1, 5.5, orientation, net, tables, layout, room)
+        evaluate(state, 1, 5.5, net, tables, layout, room, room.index, room.value)
 
 
 class Even:
@@ -80,11 +68,11 @@ def by_games() -> list[dict[str, float]]:
     """Time trainings of several lengths."""
     rows = []
     for games in (50, 100, 200, 400):
-        lesson = Lesson(OpeningTD(settings=TDSettings(games=games)).draw(), Even())
-        lesson.one_game()
+        learner = OpeningTD(settings=TDSettings(games=games)).draw()
+        learner.one_game(Even())
         begin = time.process_time()
         for _ in range(games - 1):
-            lesson.one_game()
+            learner.one_game(Even())
         spent = time.process_time() - begin
         rows.append({"games": games, "seconds": spent, "ms_per_game": 1000 * spent / (games - 1)})
     return rows
@@ -93,9 +81,8 @@ def by_games() -> list[dict[str, float]]:
 def prepared(learner: OpeningTD, stones: int) -> Board:
     """Play random stones into the learner's memory; the last position is ready to learn from."""
     rng = np.random.default_rng(1)
-    tables, layout, room, memory = learner.desk()
+    tables, layout, room, memory = learner.desk
     board = Board(*learner.settings.shape, komi=5.5)
-    start(board.state, memory)
     for ply in range(stones):
         # The same stones in the middle of every board.
         while True:
@@ -103,9 +90,21 @@ def prepared(learner: OpeningTD, stones: int) -> Board:
             row, col = divmod(move - 1, board.cols + 1)
             if abs(row - 1 - board.rows // 2) <= 4 and abs(col - board.cols // 2) <= 4:
                 break
-        play(board.state, memory, ply, move)
-        after_ply(board.state, memory, ply, learner.net_, 5.5, tables, layout, room, 0.0, 0.0)
+        memory.side[ply] = board.turn
+        board.push(move)
+        after_ply(board.state, ply, memory, 5.5, learner.net_, tables, layout, room, 0.0, 0.0)
     return board
+
+
+def dense_step(net: Net, x: NDArray[np.float64], goal: float) -> None:
+    """Take a learning step with dense products, in NumPy."""
+    activity = 1 / (1 + np.exp(-(x @ net.w1 + net.b1)))
+    output = 1 / (1 + np.exp(-(activity @ net.w2 + net.b2)))
+    at_output = (goal - output) * output * (1 - output)
+    at_hidden = (net.w2 @ at_output) * activity * (1 - activity)
+    slopes = np.outer(x, at_hidden), at_hidden, np.outer(activity, at_output), at_output
+    for weights, slope in zip(net, slopes, strict=True):
+        weights += 1e-12 * slope
 
 
 def learning_step(features: str, encoding: str, size: int, stones: int) -> dict[str, object]:
@@ -113,22 +112,17 @@ def learning_step(features: str, encoding: str, size: int, stones: int) -> dict[
     settings = TDSettings(features=features, encoding=encoding, rows=size, plies=stones)
     learner = OpeningTD(settings=settings).draw()
     board = prepared(learner, stones)
-    _, layout, room, memory = learner.desk()
+    _, layout, room, memory = learner.desk
     goal = 0.5
     work = (memory, stones - 1, goal, learner.net_, layout, room)
     sparse = seconds(lambda: learn_often(*work, 300), 1) / 300
-    x = dense_inputs(board, settings.chosen, friend=int(memory.side[stones - 1]), komi=5.5)
+    x = dense_inputs(board, settings, friend=int(memory.side[stones - 1]), komi=5.5)
 
-    def dense() -> None:
-        error = goal - predict(learner.net_, x)
-        slopes = gradient(learner.net_, x, error)
-        for weights, slope in zip(learner.net_, Net(*slopes), strict=True):
-            weights += 1e-12 * slope
-
+    dense = seconds(partial(dense_step, learner.net_, x, goal), 20)
     return {
         "features": features, "encoding": encoding, "size": size, "stones": stones,
         "inputs": len(x), "active": int(np.count_nonzero(x)),
-        "sparse_us": 1e6 * sparse, "dense_us": 1e6 * seconds(dense, 20),
+        "sparse_us": 1e6 * sparse, "dense_us": 1e6 * dense,
     }  # fmt: skip
 
 
@@ -139,7 +133,7 @@ def rating() -> list[dict[str, object]]:
         for stones in (4, 10, 18):
             learner = OpeningTD(settings=TDSettings(encoding=encoding, plies=stones)).draw()
             board = prepared(learner, stones)
-            tables, layout, room, _ = learner.desk()
+            tables, layout, room, _ = learner.desk
             none = np.zeros(1, np.int64)
 
             work = (board.state, learner.net_, tables, layout, room)

@@ -193,10 +193,9 @@ def symmetry_network() -> list[Any]:
 
 
 def opening_td() -> list[Any]:
-    from tengen.learners.opening_td.learner import OpeningTD
+    from tengen.learners.opening_td.learner import OpeningTD, play_match
     from tengen.learners.opening_td.network import dense_inputs
     from tengen.learners.opening_td.settings import TDSettings
-    from tengen.learners.opening_td.training import play_match
 
     answers: list[Any] = []
     for encoding in ("binary", "scalar", "mixed"):
@@ -207,7 +206,7 @@ def opening_td() -> list[Any]:
         learner = OpeningTD(settings=settings).fit(Even())
         for position in boards((4, 4), share=0.5):
             answers += [learner.values([position]), learner.best_move(position)]
-            answers.append(dense_inputs(position, settings.chosen, friend=1, komi=5.5))
+            answers.append(dense_inputs(position, settings, friend=1, komi=5.5))
         answers.append(play_match(learner, "random", Even(), games=2, seed=1).scores)
     return answers
 

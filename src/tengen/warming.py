@@ -136,10 +136,9 @@ def _network() -> None:
 
 def _opening_td() -> None:
     from tengen.board import Board
-    from tengen.learners.opening_td.learner import OpeningTD
+    from tengen.learners.opening_td.learner import OpeningTD, play_match
     from tengen.learners.opening_td.network import dense_inputs
     from tengen.learners.opening_td.settings import TDSettings
-    from tengen.learners.opening_td.training import play_match
 
     settings = TDSettings(rows=5, plies=4, games=2, hidden=3)
     learner = OpeningTD(settings=settings).fit(_Nobody())
@@ -147,7 +146,7 @@ def _opening_td() -> None:
     board = Board(5)
     learner.best_move(board)
     learner.values([board])
-    dense_inputs(board, settings.chosen, friend=1, komi=5.5)
+    dense_inputs(board, settings, friend=1, komi=5.5)
 
 
 class _Nobody:

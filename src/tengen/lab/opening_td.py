@@ -38,14 +38,13 @@ from tengen.learners.opening_td import (
     KIND,
     SELF,
     SETS,
-    FeatureSet,
     OpeningTD,
     PlayoutJudge,
     Side,
     TDSettings,
     play_match,
 )
-from tengen.learners.opening_td.training import RANDOM_NAME
+from tengen.learners.opening_td.learner import RANDOM_NAME
 from tengen.models import has_model
 from tengen.models.runs import Run, read_metrics
 from tengen.models.settings import CheckedSettings, setting
@@ -328,7 +327,7 @@ class InputTables(CheckedSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         for letters in self.features:
-            FeatureSet(letters)
+            TDSettings(features=letters)
 
     @property
     def sets(self) -> tuple[str, ...]:

@@ -14,18 +14,19 @@ from numpy.typing import NDArray
 
 from tengen.board import BLACK, WHITE, Board
 from tengen.contracts import check_evaluator, check_learner, check_policy, sample_boards
-from tengen.errors import ModelError, TengenError
+from tengen.errors import ModelError, SpecError, TengenError
 from tengen.learners.opening_td import (
     KIND,
+    SELF,
     OpeningTD,
     PlayoutJudge,
     TDSettings,
+    learner,
     play_match,
-    training,
 )
-from tengen.learners.opening_td.kernels import rate_moves
-from tengen.learners.opening_td.network import dense_inputs, gradient, make_net, predict
-from tengen.learners.opening_td.training import Lesson
+from tengen.learners.opening_td.kernels import MOVE, rate_moves
+from tengen.learners.opening_td.network import dense_inputs
+from tengen.learners.opening_td.settings import DEFAULTS
 from tengen.models import Run, load_evaluator
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -60,20 +61,22 @@ class Corner:
         return next(p for p in board.legal_moves)
 
 
-def test_gradient_is_the_numerical_one() -> None:
+def test_the_slow_learner_follows_the_numerical_gradient() -> None:
     rng = np.random.default_rng(1)
-    net = make_net(12, 5, seed=2)
-    x, error = rng.normal(size=12), rng.normal(size=1)
-    exact = gradient(net, x, error)
-    for weights, slopes in zip(net, exact, strict=True):
-        for place in np.ndindex(weights.shape):
-            kept = weights[place]
-            values = []
+    weights = [rng.normal(size=shape) for shape in ((12, 5), (5,), (5, 1), (1,))]
+    x, rate = rng.normal(size=12), 1e-3
+    before, after = (slow.SlowLearner(tuple(weights), rate, 0.0) for _ in range(2))
+    after.learn(x, 1, before.output(x) + 1)  # an error of 1
+    for name in ("w1", "b1", "w2", "b2"):
+        place = getattr(before, name)
+        for at in np.ndindex(place.shape):
+            kept, values = place[at], []
             for step in (1e-6, -1e-6):
-                weights[place] = kept + step
-                values.append(float(error @ predict(net, x)))
-            weights[place] = kept
-            assert slopes[place] == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-8)
+                place[at] = kept + step
+                values.append(before.output(x))
+            place[at] = kept
+            learned = (getattr(after, name)[at] - kept) / rate
+            assert learned == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -87,58 +90,28 @@ def test_a_training_game_equals_the_slow_learner(
         features=features, encoding=encoding, trace=trace, alpha=0.5, games=2,
         rows=9, hidden=8, explore=0.5, plies=14, seed=4, random_plies=2,
     ).draw()  # fmt: skip
-    lesson = Lesson(learner, EXPERT)
-    lesson.one_game()
+    learner.one_game(EXPERT)
     copy = slow.SlowLearner(tuple(w.copy() for w in learner.net_), 0.5, trace)
     assert learner.settings.rate(1) == 0.5
-    game = lesson.one_game()
-    assert len(game.moves) == 14 and learner.games_ == 2
-    replay(learner, copy, game.moves, game.score)
-    for name in ("w1", "b1", "w2", "b2"):
-        difference = np.abs(getattr(learner.net_, name) - getattr(copy, name)).max()
-        assert difference < 1e-9, name
-
-
-def replay(learner: OpeningTD, copy: slow.SlowLearner, moves: list[int], score: float) -> None:
-    """Let the slow learner learn from the same moves, checking the best values."""
-    memory = learner.desk().memory
-    board = Board(9, komi=5.5)
+    played, score = learner.one_game(EXPERT)
+    assert len(played.moves) == 14 and learner.games_ == 2
     before: tuple[Any, ...] | None = None
-    binary = dict(learner.settings.chosen.binary())
-    for ply, move in enumerate(moves):
-        if memory.best[ply] >= 0:
-            assert memory.best[ply] == pytest.approx(best_value(copy, board, learner), abs=1e-9)
-            assert memory.chosen[ply] <= memory.best[ply]
-        side = board.turn
-        board.play(board.answer(move))
-        x = slow.inputs(board.grid(), side, lead(board), learner.settings.features, binary)
+    board = Board(9, komi=5.5)
+    for side, move in played.moves:
+        board.play(move)
+        x = slow.inputs(board.grid(), side, lead(board), features, dict(learner.settings.binary))
         if before is not None:
             copy.learn(*before, copy.black_view(x, side))
         before = (x, side)
     assert before is not None
     copy.learn(*before, 0.5 + score / 180)
+    for name in ("w1", "b1", "w2", "b2"):
+        difference = np.abs(getattr(learner.net_, name) - getattr(copy, name)).max()
+        assert difference < 1e-9, name
 
 
 def lead(board: Board) -> float:
     return board.prisoners[0] - board.prisoners[1] - 5.5
-
-
-def best_value(copy: slow.SlowLearner, board: Board, learner: OpeningTD) -> float:
-    """Return the highest value among all legal moves, slowly."""
-    values = []
-    for move in board.legal_moves:
-        if move:
-            after = board.copy()
-            after.push(move)
-            x = slow.inputs(
-                after.grid(),
-                board.turn,
-                lead(after),
-                learner.settings.features,
-                dict(learner.settings.chosen.binary()),
-            )
-            values.append(copy.output(x))
-    return max(values)
 
 
 @pytest.mark.parametrize("opponent", [None, Corner()])
@@ -152,14 +125,13 @@ def test_stopping_and_resuming_changes_nothing(
         if games == 10:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 4)
+    monkeypatch.setattr(learner, "CHECKPOINT_EVERY", 4)
     with pytest.raises(KeyboardInterrupt), Run.open(tmp_path, KIND, whole.settings) as run:
         player(**options).fit(EXPERT, opponent, run=run, on_game=stop)
     with Run.open(tmp_path, KIND, whole.settings, resume=True) as run:
         assert run.start is not None and run.start.step == 8
-        learner = player(**options).fit(EXPERT, opponent, run=run)
-    for name in ("w1", "b1", "w2", "b2"):
-        assert np.array_equal(getattr(whole.net_, name), getattr(learner.net_, name))
+        resumed = player(**options).fit(EXPERT, opponent, run=run)
+    assert all(map(np.array_equal, whole.net_, resumed.net_))
     other = TDSettings(**{**options, "alpha": 0.2})
     with pytest.raises(TengenError, match=r"alpha 0\.3 there, 0\.2 asked"):
         Run.open(tmp_path, KIND, other, resume=True)
@@ -198,8 +170,8 @@ def test_matches_are_paired_and_repeatable() -> None:
     a, b = (player(**SMALL, seed=s).draw() for s in (1, 2))
     options: dict[str, Any] = {"games": 8, "seed": 5}
     first = play_match(a, b, EXPERT, **options)
-    again = play_match(a, b, EXPERT, **options, batch=3)
-    assert first.openings == again.openings and first.scores == again.scores
+    again = play_match(a, b, EXPERT, games=4, seed=5)
+    assert first.openings[:4] == again.openings and first.scores[:4] == again.scores
     for game in range(0, 8, 2):
         assert first.openings[game][:2] == first.openings[game + 1][:2]
     assert 0 <= first.rate.win_rate <= 1 and first.rate.games == 8
@@ -207,53 +179,46 @@ def test_matches_are_paired_and_repeatable() -> None:
     assert mirrored.openings[0] == first.openings[1]
 
 
-def test_kernel_and_move_by_move_games_agree() -> None:
-    """A learner behind the Player door plays the moves it plays in the kernel."""
-
-    class Wrapped:
-        name = "wrapped"
-
-        def __init__(self, learner: OpeningTD) -> None:
-            self.learner = learner
-
-        def choose(self, board: Board, rng: np.random.Generator) -> int:
-            return self.learner.best_move(board)
-
-    a, b = (player(**SMALL, seed=s).draw() for s in (1, 2))
-    options: dict[str, Any] = {
-        "games": 2, "seed": 5, "terms": TDSettings(**SMALL), "random_plies": 0,
-    }  # fmt: skip
-    in_kernel = play_match(a, b, EXPERT, **options)
-    by_moves = play_match(Wrapped(a), Wrapped(b), EXPERT, **options)
-    assert in_kernel.openings == by_moves.openings
+def test_a_match_of_players_needs_terms() -> None:
+    terms = TDSettings(**SMALL)
+    match = play_match(Corner(), "random", EXPERT, games=2, seed=5, terms=terms)
+    assert [len(opening) for opening in match.openings] == [10, 10]
+    with pytest.raises(TengenError, match="needs terms"):
+        play_match("random", "random", EXPERT, games=2, seed=1)
 
 
 @pytest.mark.parametrize("encoding", ["scalar", "binary", "mixed"])
 def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None:
     """What a move changes, added up, is the position after it; on crowded boards with captures."""
     learner = player(rows=6, hidden=7, seed=8, encoding=encoding).draw()
-    tables, layout, room, _ = learner.desk()
+    tables, layout, room, _ = learner.desk
+    copy = slow.SlowLearner(learner.net_, 0.0, 0.0)
     rng = np.random.default_rng(0)
     board, captured = Board(6, komi=5.5), 0
     for _ in range(60):
         count = rate_moves(
             board.state, learner.net_, 5.5, tables, layout, np.zeros(1, np.int64), 0, room
         )
-        rated = dict(zip(room.moves[:count].tolist(), room.values[:count].tolist(), strict=True))
+        rated = dict(zip(room.moves[:count, MOVE], room.values[:count], strict=True))
         for move in [p for p in board.legal_moves if p]:
             after = board.copy()
             after.push(move)
             captured += sum(after.prisoners) - sum(board.prisoners)
-            x = dense_inputs(after, learner.settings.chosen, friend=board.turn, komi=5.5)
-            assert rated[move] == pytest.approx(float(predict(learner.net_, x)[0]), abs=1e-12)
+            x = dense_inputs(after, learner.settings, friend=board.turn, komi=5.5)
+            assert rated[move] == pytest.approx(copy.output(x), abs=1e-12)
         board.play(board.answer(rng.choice([p for p in board.legal_moves if p] or [0])))
     assert captured > 20
 
 
 def test_settings_without_sense_are_refused(tmp_path: Path) -> None:
-    for wrong in ({"explore": 2.0}, {"hidden": 0}, {"rows": 1}, {"plies": 0}):
-        with pytest.raises(TengenError):
-            player(**wrong).draw()  # type: ignore[arg-type]
+    for wrong, message in (
+        ({"explore": 2.0}, "explore"), ({"hidden": 0}, "hidden"), ({"rows": 1}, "size"),
+        ({"rows": 5, "random_plies": 6}, "6 random plies in an opening of 6"),
+        ({"temperature": 0.0}, "temperature is 0"), ({"encoding": "odd"}, "odd"),
+        *(({"features": bad}, f"'{bad}' are not A followed") for bad in ("BC", "ACB", "AX")),
+    ):  # fmt: skip
+        with pytest.raises(SpecError, match=message):
+            TDSettings(**wrong)  # type: ignore[arg-type]
     bad = player(**SMALL).draw()
     bad.save(tmp_path / "a.safetensors")
     bad.settings = replace(bad.settings, hidden=7)
@@ -272,3 +237,17 @@ def test_it_learns_to_beat_random() -> None:
     after = play_match(learner.fit(judge), "random", judge, **options)
     assert after.rate.mean_score > before.rate.mean_score + 6
     assert after.rate.win_rate > before.rate.win_rate + 0.1
+
+
+def test_the_defaults_are_the_papers_player() -> None:
+    assert OpeningTD().settings is DEFAULTS and DEFAULTS.opponent == SELF
+    assert (DEFAULTS.name, DEFAULTS.shape, DEFAULTS.opening_plies) == ("ABCDE binary", (9, 9), 20)
+    assert TDSettings(rows=13).opening_plies == 42 and TDSettings(rows=3, cols=2).shape == (3, 2)
+    assert DEFAULTS.largest == 90 and TDSettings(rows=5, komi=0.0).largest == 30
+
+
+def test_rate_and_exploration_change_over_the_games() -> None:
+    settings = TDSettings(games=101, alpha=0.5, alpha_end=0.05, explore=0.3, explore_end=0.1)
+    assert [settings.rate(g) for g in (0, 50, 100)] == pytest.approx([0.5, 0.025**0.5, 0.05])
+    assert [settings.exploration(g) for g in (0, 50, 100)] == pytest.approx([0.3, 0.2, 0.1])
+    assert TDSettings(games=101).rate(100) == 0.5

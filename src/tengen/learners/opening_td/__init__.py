@@ -1,25 +1,23 @@
 """Learn openings by temporal differences (Huang, Connell and McQuade 2003)."""
 
-from tengen.learners.opening_td.learner import KIND, OpeningTD
-from tengen.learners.opening_td.settings import SELF, SETS, FeatureSet, TDSettings
-from tengen.learners.opening_td.training import (
+from tengen.learners.opening_td.learner import (
+    KIND,
     OpeningMatch,
+    OpeningTD,
     PlayoutJudge,
     Side,
-    opening_board,
     play_match,
 )
+from tengen.learners.opening_td.settings import SELF, SETS, TDSettings
 
 __all__ = [
     "KIND",
     "SELF",
     "SETS",
-    "FeatureSet",
     "OpeningMatch",
     "OpeningTD",
     "PlayoutJudge",
     "Side",
     "TDSettings",
-    "opening_board",
     "play_match",
 ]

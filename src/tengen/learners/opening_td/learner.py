@@ -1,37 +1,64 @@
-"""The opening player as an estimator: fit, evaluate positions and moves, save and load."""
+"""The opening player as an estimator, its training, and matches of openings.
+
+Game number g of a training draws from streams named by (seed, g), so a training that is stopped
+after any game and continued gives the same weights, bit for bit.
+
+A side of a match is a trained model (played greedily), the word "random" (any legal move, the
+paper's Random) or any `Player`. Side A has Black in games of even number. Networks are
+deterministic, so matches begin with a few random plies, each start played with both colours.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, PASS, Board, Point
-from tengen.board.coordinates import index_of
+from tengen.board import BLACK, PASS, WHITE, Board, Point, playouts, random_point
+from tengen.board.coordinates import index_of, point_at
+from tengen.board.layout_kernels import HASH, SCALARS
+from tengen.board.random_kernels import seed_stream
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError, TengenError
-from tengen.learners.opening_td import game_kernels, kernels
-from tengen.learners.opening_td.network import geometry, layout_of, make_memory, make_net, make_room
+from tengen.learners.opening_td import kernels
+from tengen.learners.opening_td.network import (
+    layout_of,
+    make_memory,
+    make_net,
+    make_room,
+    tables_of,
+)
 from tengen.learners.opening_td.settings import DEFAULTS, TDSettings
 from tengen.models import Card, StoredLearner
 from tengen.models.runs import Run
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
+from tengen.statistics import Rate
 
 KIND = "opening-td"
 _SCALE = 10.0
 """Points that turn even chances into 73 %, unless the model's card overrides it."""
+_CLIP = 0.02
+"""Targets of the sigmoid stay this far from 0 and 1, which it cannot reach."""
+CHECKPOINT_EVERY = 250
+"""Games between checkpoints."""
+RANDOM_NAME = "random"
+_BATCH = 50
+"""Openings that the expert finishes in one call."""
 
 
 class Desk(NamedTuple):
     """The tables and arrays that the kernels work with for one player."""
 
-    tables: kernels.Geometry
+    tables: kernels.Tables
     layout: kernels.Layout
     room: kernels.Room
-    memory: game_kernels.Memory
+    memory: kernels.Memory
 
 
 class OpeningTD(StoredLearner):
@@ -53,7 +80,15 @@ class OpeningTD(StoredLearner):
 
     def __init__(self, *, settings: TDSettings = DEFAULTS) -> None:
         self.settings = settings
-        self._desk: Desk | None = None
+
+    @cached_property
+    def desk(self) -> Desk:
+        """The arrays that the kernels work with."""
+        settings = self.settings
+        tables, layout = tables_of(*settings.shape), layout_of(settings)
+        return Desk(tables, layout, make_room(settings), make_memory(settings))
+
+    # ----- Learning -----
 
     def fit(
         self,
@@ -69,31 +104,107 @@ class OpeningTD(StoredLearner):
         With a run training continues there and writes checkpoints and a learning curve, judged by
         `referee` (by default the expert). `on_game` gets the number of openings played so far.
         """
-        from tengen.learners.opening_td.training import train
-
-        train(self, expert, opponent, referee=referee, run=run, on_game=on_game)
+        self.__dict__.pop("desk", None)
+        if run and run.start:
+            self.net_ = kernels.Net(*(run.start.arrays[key].copy() for key in kernels.Net._fields))
+            self.games_ = run.start.step
+        else:
+            self.draw()
+            self._note_curve(referee or expert, run)
+        while self.games_ < self.settings.games:
+            self.one_game(expert, opponent)
+            self._note_curve(referee or expert, run)
+            last = self.games_ == self.settings.games
+            if run and (last or self.games_ % CHECKPOINT_EVERY == 0):
+                run.save(self.games_, self.net_._asdict())
+            on_game(self.games_)
         return self
 
     def draw(self) -> Self:
         """Draw the initial weights; training does so itself."""
-        chosen = self.settings
-        inputs = chosen.chosen.n_inputs(*chosen.shape)
-        self.net_ = make_net(inputs, chosen.hidden, chosen.seed)
-        self.games_ = 0
+        self.net_, self.games_ = make_net(self.settings), 0
         return self
 
-    def desk(self) -> Desk:
-        """Return the arrays that the kernels work with, made when first needed."""
-        if self._desk is None:
-            chosen = self.settings
-            sizes = (chosen.chosen, *chosen.shape, chosen.hidden)
-            self._desk = Desk(
-                geometry(*chosen.shape),
-                layout_of(chosen.chosen, *chosen.shape),
-                make_room(*sizes),
-                make_memory(*sizes, chosen.opening_plies),
+    def _note_curve(self, referee: Expert, run: Run[TDSettings] | None) -> None:
+        """Write one point of the learning curve if it is due: games against random openings."""
+        settings = self.settings
+        if run is None or settings.curve_games == 0 or self.games_ % settings.curve_every:
+            return
+        seed = 1_000_003 * (settings.seed + 1) + self.games_
+        rate = play_match(self, RANDOM_NAME, referee, games=settings.curve_games, seed=seed).rate
+        run.note(
+            self.games_,
+            win_rate=rate.win_rate,
+            interval=list(rate.interval),
+            mean_score=rate.mean_score,
+        )
+
+    def one_game(self, expert: Expert, opponent: Player | None = None) -> tuple[Board, float]:
+        """Play the next opening, learn from both sides' moves, and count it.
+
+        Returns the board after the opening and the expert's score, from Black's view.
+        """
+        settings, number, net = self.settings, self.games_, self.net_
+        tables, layout, room, memory = self.desk
+        komi, trace, rate = float(settings.komi), float(settings.trace), settings.rate(number)
+        rng = np.random.default_rng([settings.seed, number, 2])
+        stream = _stream(settings.seed, number)
+        if opponent is not None:
+            stream[0] = rng.integers(0, 2**63, dtype=np.uint64)
+        random_plies, against_random = self._lot(number)
+        board = Board(*settings.shape, komi=settings.komi)
+        memory.hashes[0] = board.state[SCALARS, HASH]
+        for ply in range(settings.opening_plies):
+            side = board.turn
+            others = side == (WHITE if number % 2 == 0 else BLACK)
+            if ply < random_plies or (others and against_random and opponent is None):
+                move: int = _random_move(board, stream)
+            elif others and opponent is not None:
+                move = _chosen(opponent, board, rng)
+            else:
+                move = self._explore(board, ply, stream)
+            board.push(move)
+            memory.side[ply] = side
+            kernels.after_ply(
+                board.state, ply, memory, komi, net, tables, layout, room, rate, trace
             )
-        return self._desk
+        word = np.random.SeedSequence([settings.seed, number, 3]).generate_state(1, np.uint64)[0]
+        score = float(expert.finish([board], [int(word >> np.uint64(1))])[0])
+        target = min(max(0.5 + score / (2 * settings.largest), _CLIP), 1 - _CLIP)
+        last = settings.opening_plies - 1
+        kernels.learn(memory, last, target, net, layout, room, rate, trace)
+        self.games_ += 1
+        return board, score
+
+    def _lot(self, number: int) -> tuple[int, bool]:
+        """Draw a game's number of random first plies and whether one side plays at random."""
+        settings = self.settings
+        if settings.random_plies == 0 and settings.random_opponent == 0:
+            return 0, False
+        rng = np.random.default_rng([settings.seed, number, 1])
+        plies = int(rng.integers(settings.random_plies + 1))
+        return plies, bool(rng.random() < settings.random_opponent)
+
+    def _explore(self, board: Board, ply: int, stream: NDArray[np.uint64]) -> int:
+        """Choose a move of training: mostly the best, else one drawn by softmax."""
+        settings, room = self.settings, self.desk.room
+        count = self._rate(board, self.desk.memory.hashes, ply + 1)
+        if count == 0:
+            return PASS
+        explore = float(settings.exploration(self.games_))
+        temperature = settings.temperature / (2 * settings.largest)
+        chosen = kernels.pick(room.values, count, explore, temperature, stream)
+        return int(room.moves[chosen, kernels.MOVE])
+
+    def _rate(self, board: Board, hashes: NDArray[np.int64], count: int) -> int:
+        """Rate all moves but those that repeat a position; see `kernels.rate_moves`."""
+        tables, layout, room, _ = self.desk
+        komi = float(self.settings.komi)
+        return int(
+            kernels.rate_moves(board.state, self.net_, komi, tables, layout, hashes, count, room)
+        )
+
+    # ----- Evaluating and playing -----
 
     @property
     def name(self) -> str:
@@ -117,15 +228,12 @@ class OpeningTD(StoredLearner):
     def _value(self, board: Board) -> float:
         """Return the value of a position for the side not to move, turned to Black's view."""
         self._check_board(board)
-        tables, layout, room, _ = self.desk()
-        friend, komi = 3 - board.turn, self.settings.komi
-        kernels.position_keys(board.state, friend, tables, room.keys)
-        orientation = kernels.best_orientation(room.keys)
-        kernels.constant_sums(self.net_, layout, room.fixed)
+        tables, layout, room, _ = self.desk
+        friend, komi = 3 - board.turn, float(self.settings.komi)
         output, _ = kernels.evaluate(
-            board.state, friend, komi, orientation, self.net_, tables, layout, room
+            board.state, friend, komi, self.net_, tables, layout, room, room.index, room.value
         )
-        value = (game_kernels.view(output, friend) - 0.5) * 2 * self.settings.largest
+        value = ((output if friend == BLACK else 1 - output) - 0.5) * 2 * self.settings.largest
         # Learned under one komi; another one changes the score by the difference.
         return float(value - (board.white_bonus - komi))
 
@@ -149,13 +257,10 @@ class OpeningTD(StoredLearner):
     def best_move(self, board: Board) -> Point:
         """Return the move after which it likes the position best, superko respected."""
         self._check_board(board)
-        tables, layout, room, _ = self.desk()
-        no_past = np.zeros(1, np.int64)
-        count = kernels.rate_moves(
-            board.state, self.net_, self.settings.komi, tables, layout, no_past, 0, room
-        )
+        count = self._rate(board, np.zeros(1, np.int64), 0)
+        room = self.desk.room
         order = np.argsort(-room.values[:count], kind="stable")
-        liked = (board.answer(raw) for raw in room.moves[order])
+        liked = (board.answer(raw) for raw in room.moves[order, kernels.MOVE])
         return next((move for move in liked if board.is_legal(move)), PASS)
 
     def _check_board(self, board: Board) -> None:
@@ -166,6 +271,8 @@ class OpeningTD(StoredLearner):
             )
         if not hasattr(self, "net_"):
             raise TengenError(f"{self.name} has learned nothing yet: call fit")
+
+    # ----- Files -----
 
     def _about(self) -> dict[str, Any]:
         settings = self.settings
@@ -187,8 +294,8 @@ class OpeningTD(StoredLearner):
         if card.recipe.get("target", "score") != "score":
             raise ModelError("only players that predict the score can be read")
         learner = cls(settings=from_recipe(TDSettings, card.recipe))
-        settings, hidden = learner.settings, learner.settings.hidden
-        inputs = settings.chosen.n_inputs(*settings.shape)
+        hidden = learner.settings.hidden
+        inputs = learner.settings.n_inputs
         shapes = {"w1": (inputs, hidden), "b1": (hidden,), "w2": (hidden, 1), "b2": (1,)}
         for key, shape in shapes.items():
             if tensors[key].shape != shape:
@@ -196,3 +303,126 @@ class OpeningTD(StoredLearner):
         learner.net_ = kernels.Net(*(tensors[key].astype(np.float64) for key in shapes))
         learner.games_ = int(card.recipe["games_played"])
         return learner
+
+
+def _stream(seed: int, index: int) -> NDArray[np.uint64]:
+    """Return a generator of the kernels at the start of a stream."""
+    stream = np.empty(1, np.uint64)
+    seed_stream(stream, seed, index)
+    return stream
+
+
+def _random_move(board: Board, stream: NDArray[np.uint64]) -> Point:
+    """Draw any legal move but a pass; a pass where there is no other."""
+    cells = np.flatnonzero(board.legal_mask()[:-1])
+    if not len(cells):
+        return PASS
+    cell = int(cells[kernels.draw(stream, len(cells))])
+    return board.answer(point_at(cell, board.rows, board.cols))
+
+
+def _chosen(player: Player, board: Board, rng: np.random.Generator) -> Point:
+    """Return a player's move, which may not resign."""
+    move = player.choose(board, rng)
+    if move < PASS:
+        raise TengenError(f"{player.name} resigned in the opening")
+    return move
+
+
+class PlayoutJudge:
+    """An expert that scores a position by the mean of heavy playouts, without a search."""
+
+    def __init__(self, n: int = 64) -> None:
+        self.n = n
+
+    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
+        """Return the mean score for Black, komi included, one per board."""
+        return np.array(
+            [
+                playouts(b, self.n, seed=s, kind="heavy", threads=1).mean_score
+                for b, s in zip(boards, seeds, strict=True)
+            ]
+        )
+
+
+# ----- Matches -----
+
+Side = OpeningTD | Player | str
+"""A trained model, a player, or "random"."""
+
+
+@dataclass
+class OpeningMatch:
+    """A match that was played: the scores from side A's view, and the openings."""
+
+    scores: list[float] = field(default_factory=list)
+    openings: list[list[int]] = field(default_factory=list)
+
+    @property
+    def rate(self) -> Rate:
+        """How side A did; pairs are taken as independent games."""
+        return Rate.of(self.scores)
+
+
+def play_match(
+    a: Side,
+    b: Side,
+    expert: Expert,
+    *,
+    games: int,
+    seed: int,
+    random_plies: int | None = None,
+    terms: TDSettings | None = None,
+) -> OpeningMatch:
+    """Play openings between A and B and let the expert finish them.
+
+    `terms` give board, komi and length; by default they are the settings of the model that plays.
+    `random_plies` is 2 by default, but 0 if a side plays at random anyway.
+    """
+    if terms is None:
+        models = [side for side in (a, b) if isinstance(side, OpeningTD)]
+        if not models:
+            raise TengenError("a match between players needs terms: board, komi and length")
+        terms = models[0].settings
+    if random_plies is None:
+        random_plies = 0 if RANDOM_NAME in (a, b) else 2
+    match = OpeningMatch()
+    for first in range(0, games, _BATCH):
+        numbers = range(first, min(first + _BATCH, games))
+        boards = [_play_opening(a, b, terms, number, seed, random_plies) for number in numbers]
+        words = [np.random.SeedSequence([seed, n, 4]).generate_state(1, np.uint64) for n in numbers]
+        scores = expert.finish(boards, [int(word[0] >> np.uint64(1)) for word in words])
+        match.scores += [float(s) * (-1) ** n for n, s in zip(numbers, scores, strict=True)]
+        match.openings += [[int(move) for _, move in board.moves] for board in boards]
+    return match
+
+
+def _play_opening(
+    a: Side, b: Side, terms: TDSettings, number: int, seed: int, random_plies: int
+) -> Board:
+    """Play one opening of a match."""
+    board = Board(*terms.shape, komi=terms.komi)
+    # The first random plies are those of the other game of the pair; the rest is the game's own.
+    start: Any
+    rest: Any
+    draw: Callable[[Board, Any], Point]
+    if all(isinstance(side, OpeningTD | str) for side in (a, b)):
+        draw = _random_move
+        start = _stream(seed, number // 2)
+        rest = _stream(seed ^ 0x5DEECE66D if random_plies else seed, number)
+    else:
+        draw = random_point
+        start = np.random.default_rng([seed, number // 2, 5])
+        rest = np.random.default_rng([seed, number, 6])
+    for ply in range(terms.opening_plies):
+        side = a if (board.turn == BLACK) == (number % 2 == 0) else b
+        if ply < random_plies:
+            move = draw(board, start)
+        elif isinstance(side, str):
+            move = draw(board, rest)
+        elif isinstance(side, OpeningTD):
+            move = side.best_move(board)
+        else:
+            move = _chosen(side, board, rest)
+        board.play(move)
+    return board

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from tengen.errors import SpecError, TengenError
+from tengen.errors import SpecError
 from tengen.learners.opening_td.kernels import STEPS
 from tengen.models.settings import CheckedSettings, setting
 
@@ -32,47 +32,6 @@ ENCODINGS: dict[str, dict[str, bool]] = {
 SETS = tuple("A" + "".join(c) for n in range(5) for c in combinations(_FEATURES, n))
 """The sixteen players of the paper, by their features."""
 
-
-@dataclass(frozen=True)
-class FeatureSet:
-    """A selection of features and how each is encoded.
-
-    >>> FeatureSet("ABCDE", "binary").n_inputs(9, 9)
-    2593
-    >>> FeatureSet("ABCDE", "mixed").n_inputs(9, 9)
-    1297
-    """
-
-    features: str = "ABCDE"
-    encoding: str = "binary"
-
-    def __post_init__(self) -> None:
-        letters = self.features
-        if (
-            "".join(sorted(set(letters))) != letters
-            or letters[:1] != "A"
-            or set(letters) - set("ABCDE")
-        ):
-            raise TengenError(
-                f"features {letters!r} are not A followed by some of B, C, D, E in order"
-            )
-        if self.encoding not in ENCODINGS:
-            raise TengenError(f"encoding {self.encoding!r} is none of {', '.join(ENCODINGS)}")
-
-    def binary(self) -> Mapping[str, bool]:
-        """Return which features are binary."""
-        return ENCODINGS[self.encoding]
-
-    def nodes(self, feature: str) -> int:
-        """Return the number of inputs of a feature per intersection."""
-        return QUANTITIES[feature] * (STEPS if self.binary()[feature] else 1)
-
-    def n_inputs(self, rows: int, cols: int) -> int:
-        """Return the length of the input vector."""
-        nodes = sum(self.nodes(f) for f in self.features[1:])
-        return 1 + rows * cols * (2 + nodes)
-
-
 SELF = "self"
 """The opponent of a player that trains by self-play."""
 
@@ -83,6 +42,9 @@ class TDSettings(CheckedSettings):
 
     `expert`, `referee` and `opponent` are specs for the record and for commands; `OpeningTD.fit`
     takes the players themselves.
+
+    >>> TDSettings(encoding="binary").n_inputs, TDSettings(encoding="mixed").n_inputs
+    (2593, 1297)
     """
 
     features: str = setting("ABCDE", "A and some of B, C, D, E.")
@@ -125,7 +87,10 @@ class TDSettings(CheckedSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.chosen
+        if self.features not in SETS:
+            raise SpecError(
+                f"features {self.features!r} are not A followed by some of B, C, D, E in order"
+            )
         if self.temperature == 0:
             raise SpecError("temperature is 0, not above it")
         if self.random_plies >= self.opening_plies:
@@ -139,20 +104,28 @@ class TDSettings(CheckedSettings):
         return f"{self.features} {self.encoding}"
 
     @property
-    def chosen(self) -> FeatureSet:
-        """The inputs."""
-        return FeatureSet(self.features, self.encoding)
-
-    @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the board."""
         return self.rows, self.rows if self.cols is None else self.cols
 
     @property
+    def binary(self) -> Mapping[str, bool]:
+        """Which features are binary."""
+        return ENCODINGS[self.encoding]
+
+    def nodes(self, feature: str) -> int:
+        """Return the number of inputs of a feature per intersection."""
+        return QUANTITIES[feature] * (STEPS if self.binary[feature] else 1)
+
+    @property
+    def n_inputs(self) -> int:
+        """Length of the input vector."""
+        return 1 + math.prod(self.shape) * (2 + sum(map(self.nodes, self.features[1:])))
+
+    @property
     def opening_plies(self) -> int:
         """Plies of an opening."""
-        rows, cols = self.shape
-        return max(2, round(rows * cols / 4)) if self.plies is None else self.plies
+        return max(2, round(math.prod(self.shape) / 4)) if self.plies is None else self.plies
 
     @property
     def largest(self) -> float:
@@ -161,8 +134,7 @@ class TDSettings(CheckedSettings):
         >>> TDSettings().largest
         90.0
         """
-        rows, cols = self.shape
-        return math.ceil((rows * cols + abs(self.komi)) / 10) * 10.0
+        return math.ceil((math.prod(self.shape) + abs(self.komi)) / 10) * 10.0
 
     def rate(self, number: int) -> float:
         """Return the learning rate of a game; it falls geometrically."""
