@@ -32,7 +32,7 @@ CLICK = """([x, y]) => new Promise(done => {
 
 def size() -> int:
     """Return the bytes of the built page, compressed."""
-    from tengen.web.app import STATIC
+    from tengen.web.tasks import STATIC
 
     built = [path for path in STATIC.iterdir() if path.suffix in (".js", ".css", ".html")]
     return sum(len(gzip.compress(path.read_bytes(), 9)) for path in built)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import uvicorn
 
 from tengen.cli import run
-from tengen.web.app import _Server
 
 Out = pytest.CaptureFixture[str]
 
@@ -15,10 +15,10 @@ Out = pytest.CaptureFixture[str]
 def test_mistakes_are_one_line_each_and_nothing_is_served(
     tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def serve(server: _Server, sockets: object) -> None:
+    def serve(server: uvicorn.Server, sockets: object) -> None:
         raise AssertionError("it would serve until interrupted")
 
-    monkeypatch.setattr(_Server, "run", serve)
+    monkeypatch.setattr(uvicorn.Server, "run", serve)
     file = tmp_path / "a-file"
     file.write_text("no database")
     fine = str(tmp_path / "games.sqlite")

@@ -25,8 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import fuzzing
 import killing
 import victims
-from page import note
-from seen import Seen
+from seen import Seen, note
 
 ATTACKS = {**fuzzing.ATTACKS, **killing.ATTACKS}
 HOSTILE = [name for name in ATTACKS if "Ray" not in name]

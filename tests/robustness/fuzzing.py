@@ -21,7 +21,7 @@ import time
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,38 +63,27 @@ def attack_records(seen: Seen, count: int, rng: random.Random, folder: Path) -> 
         number = seen.tried
         seen.tried += 1
         data = damage(rng.choice(GAMES), GAMES, SGF_WORDS, rng)
-        with seen.timed(data):
-            path.write_bytes(data)
-            try:
-                for record in read_games(path, on_fault=lambda fault: None):
-                    again = loads(record.utf8_sgf())[0]
-                    assert again.moves == record.moves, "written and read again it is another"
-                    try:
-                        board_at(record, rules=rules_named(record.rules))
-                    except TengenError:
-                        continue
-            except TengenError:
-                pass
-            except Exception as bug:
-                seen.fault(f"{type(bug).__name__}: {bug}", data)
+        path.write_bytes(data)
+        with seen.watching(data):
+            for record in read_games(path, on_fault=lambda fault: None):
+                again = loads(record.utf8_sgf())[0]
+                assert again.moves == record.moves, "written and read again it is another"
+                with suppress(TengenError):
+                    board_at(record, rules=rules_named(record.rules))
         if number % 50 == 0:
             words = commands[number // 50 % len(commands)]
-            with seen.timed((words, data)), silence():
+            with seen.watching((words, data)), silence():
                 status = run([*words, str(path)])
             if status not in (0, 1):
                 seen.fault(f"{' '.join(words)} ended with {status}", data)
     seen.holds(own_peak())
 
 
-def silence() -> Any:
+@contextmanager
+def silence() -> Iterator[None]:
     """Let nothing be printed."""
-    import contextlib
-    import io
-
-    stack = contextlib.ExitStack()
-    stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-    stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
-    return stack
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        yield
 
 
 GTP_WORDS = (
@@ -135,13 +124,7 @@ def attack_gtp(seen: Seen, count: int, rng: random.Random, folder: Path) -> None
         answer = talk.wait_for([b"=77%d true" % number], 3 * SLOWEST)
         seen.tried += 1
         seen.took(time.monotonic() - begun, line)
-        if not answer or talk.tracebacks():
-            seen.fault(
-                "no answer" if answer is None else "the end" if not answer else "traceback", line
-            )
-            print(b"".join(talk.errors[-15:]).decode(errors="replace"), file=sys.stderr)
-            talk.end()
-            talk.start()
+        talk.check(answer, seen, line)
         if number % 40 == 0:
             talk.say(b"boardsize 7\nclear_board\nkomi 6.5\nkata-set-rules cgos\n")
             seen.holds(peak_of(talk.process.pid))
@@ -214,13 +197,7 @@ def attack_analysis(seen: Seen, count: int, rng: random.Random, folder: Path) ->
             answer = talk.wait_for(words, 3 * SLOWEST)
         seen.tried += 1
         seen.took(time.monotonic() - begun, data)
-        if not answer or talk.tracebacks():
-            seen.fault(
-                "no answer" if answer is None else "the end" if not answer else "traceback", data
-            )
-            print(b"".join(talk.errors[-15:]).decode(errors="replace"), file=sys.stderr)
-            talk.end()
-            talk.start()
+        talk.check(answer, seen, data)
         if number % 100 == 0:
             seen.holds(peak_of(talk.process.pid))
     seen.holds(peak_of(talk.process.pid))
@@ -229,7 +206,6 @@ def attack_analysis(seen: Seen, count: int, rng: random.Random, folder: Path) ->
 
 def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
     """Load damaged models, models with damaged cards, and damaged checkpoints of a training."""
-    from tengen.errors import TengenError
     from tengen.models.registry import load_learner, model_names
     from tengen.models.runs import Checkpoints
     from tengen.models.store import CARD_KEY, pack, unpack
@@ -270,20 +246,18 @@ def attack_models(seen: Seen, count: int, rng: random.Random, folder: Path) -> N
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
             data = bytes(data) if rng.randrange(2) else damaged(state)
         (states.path(2) if kind == "checkpoint" else path).write_bytes(data)
-        with seen.timed((kind, chosen.name, data[:2000])):
-            try:
-                with at_most(6 * SLOWEST), warnings.catch_warnings(record=True) as told:
-                    warnings.simplefilter("always")
-                    if kind != "checkpoint":
-                        load_learner(path)
-                    elif (found := states.latest()) is None or (data != state and found.step != 1):
-                        seen.fault("a damaged checkpoint was used", data[:600])
-                    elif data != state and len(told) != 1:
-                        seen.fault("nothing was said of the damaged checkpoint", data[:600])
-            except TengenError:
-                pass
-            except Exception as bug:
-                seen.fault(f"{type(bug).__name__}: {bug}", (kind, chosen.name, data[:600]))
+        with (
+            seen.watching((kind, chosen.name, data[:2000])),
+            at_most(6 * SLOWEST),
+            warnings.catch_warnings(record=True) as told,
+        ):
+            warnings.simplefilter("always")
+            if kind != "checkpoint":
+                load_learner(path)
+            elif (found := states.latest()) is None or (data != state and found.step != 1):
+                seen.fault("a damaged checkpoint was used", data[:600])
+            elif data != state and len(told) != 1:
+                seen.fault("nothing was said of the damaged checkpoint", data[:600])
     seen.holds(own_peak())
 
 
@@ -317,25 +291,18 @@ def lying_archive(rng: random.Random) -> tuple[str, bytes]:
 
 def attack_archives(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
     """Read archives that lie, as a file and as an upload."""
-    from tengen.errors import TengenError
     from tengen.records import read_games
-    from tengen.web.settings import Settings
-    from tengen.web.uploads import read_upload
+    from tengen.web.positions import packed, read_upload
 
     while seen.go_on(count):
         seen.tried += 1
         name, data = lying_archive(rng)
         path = folder / name
         path.write_bytes(data)
-        with seen.timed((name, data[:200])):
-            try:
-                with at_most(6 * SLOWEST):
-                    list(read_games(path, on_fault=lambda fault: None))
-                    read_upload(data, name, Settings(folder))
-            except TengenError:
-                pass
-            except Exception as bug:
-                seen.fault(f"{type(bug).__name__}: {bug}", (name, data[:200]))
+        with seen.watching((name, data[:200])), at_most(6 * SLOWEST):
+            list(read_games(path, on_fault=lambda fault: None))
+        with seen.watching((name, data[:200])), at_most(6 * SLOWEST):
+            read_upload(**packed(data, name))
         path.unlink()
     seen.holds(own_peak())
 
@@ -344,16 +311,12 @@ def requests(keys: dict[str, str], described: dict[str, Any]) -> list[tuple[str,
     """List requests as the page makes them, and one for every route that is described."""
     stones = [".........", "..X......", "....O....", *["........."] * 6]
     position = {"size": 9, "moves": [["B", "D4"], ["W", "E5"]], "komi": 7.5, "rules": "cgos"}
-    game, review = keys["game"], keys["review"]
+    game = keys["game"]
     return [
         ("POST", "/api/games", {"size": 9, "colour": "white", "opponent": "level-1", "komi": 6.5}),
         ("POST", f"/api/games/{game}/moves", {"move": "D4", "version": 1}),
         ("POST", f"/api/games/{game}/undo", {"version": 2}),
         ("POST", f"/api/games/{game}/dead", {"vertex": "D4"}),
-        ("POST", f"/api/games/{game}/accept", {}),
-        ("GET", f"/api/games/{game}", None),
-        ("GET", f"/api/games/{game}/sgf", None),
-        ("GET", "/api/games", None),
         ("GET", "/api/ladder?size=9", None),
         ("POST", "/api/games/upload?name=a.sgf&colour=black", GAMES[2]),
         ("POST", "/api/position", position),
@@ -362,8 +325,6 @@ def requests(keys: dict[str, str], described: dict[str, Any]) -> list[tuple[str,
         ("POST", "/api/score", {**position, "dead": ["D4"], "alive": []}),
         ("POST", "/api/records?name=b.sgf", GAMES[0] + GAMES[1]),
         ("POST", "/api/reviews?name=c.sgf&visits=2", b"(;SZ[5];B[cc];W[bb])"),
-        ("GET", f"/api/reviews/{review}", None),
-        ("GET", f"/api/reviews/{review}/csv", None),
         ("GET", "/api/arenas/0", None),
         ("GET", "/api/trainings/run", None),
         ("GET", "/api/reports/lab", None),
@@ -394,20 +355,7 @@ def described_requests(
             yield method.upper(), path, body
 
 
-WEB_WORDS = [
-    b"/",
-    b"..",
-    b"%2e%2e/",
-    b"%00",
-    b"?",
-    b"&",
-    b"=",
-    b"%ff",
-    b"size=",
-    b"\xc3\xa9",
-    b"#",
-    b"//",
-]
+WEB_WORDS = b"/ .. %2e%2e/ %00 ? & = %ff size= \xc3\xa9 # //".split()
 
 
 def attack_web(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Kill arena, review, laboratory and web server, or fill their disk: nothing is lost or doubled."""
+"""Kill arena, review, laboratory, web server and trainers, or fill their disk: nothing is lost."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import killing_nodes
-import killing_trainers
-from results import different, files_of, games_of
 from seen import Seen
-from victims import Victim, kill_until_done, make_games, tengen
+from victims import START, Victim, compare, files_of, games_of, make_games, tengen, training_of
 
 TESTS = Path(__file__).parents[1]
+MOSTLY_FIRST = ("first", "first", "below", "all")
 GNUGO = shutil.which("gnugo", path=os.environ.get("PATH", "") + ":/usr/games")
 
 
@@ -40,30 +39,24 @@ def attack_arena(seen: Seen, kills: int, rng: random.Random, folder: Path) -> No
         lines += [f"[players.{name}]", f"spec = {json.dumps(spec)}"]
     (folder / "t.toml").write_text("\n".join(lines))
     seen.note = "with GNU Go" if GNUGO else "without GNU Go"
+    before: dict[Path, dict[Any, Any]] = {}
 
-    def run(name: str) -> Victim:
-        words = ("arena", "run", folder / "t.toml", "--out", folder / f"{name}.sqlite")
-        return Victim(seen, tengen(*words, "--workers", 2, "--quiet", "--json"), folder)
+    def run(path: Path) -> list[object]:
+        words = ("arena", "run", folder / "t.toml", "--out", path, "--workers", 2)
+        return tengen(*words, "--quiet", "--json")
 
-    span = run("calm").finish()
-    calm, number = games_of(folder / "calm.sqlite"), 0
-    while seen.go_on(kills):
-        path = folder / f"wild-{number}.sqlite"
-        before: dict[Any, Any] = {}
+    def look(path: Path) -> None:
+        now = games_of(path)
+        if before.get(path, {}).items() - now.items():
+            seen.fault("a game was lost or played again")
+        before[path] = now
 
-        def look(path: Path = path, before: dict[Any, Any] = before) -> None:
-            now = games_of(path)
-            if any(now.get(key) != row for key, row in before.items()):
-                seen.fault("a game was lost or played again")
-            before.update(now)
+    def read(path: Path) -> dict[Any, Any]:
+        look(path)
+        return {key: row[:-1] for key, row in games_of(path).items()}
 
-        kinds = ("first", "below", "below", "all")
-        kill_until_done(run(f"wild-{number}"), kills, rng, span / 6, kinds, look)
-        look()
-        found = games_of(path)
-        if {k: v[:-1] for k, v in found.items()} != {k: v[:-1] for k, v in calm.items()}:
-            seen.fault("other games")
-        number += 1
+    kinds = ("first", "below", "below", "all")
+    compare(seen, kills, rng, folder, run, read, parts=6, kinds=kinds, look=look)
 
 
 def attack_review(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
@@ -102,20 +95,11 @@ def attack_reviews(seen: Seen, kills: int, rng: random.Random, folder: Path) -> 
     """Kill the review of many games with two workers, and its workers: the same files."""
     games = make_games(folder, 5, 30, ("maxlib", "random"))
 
-    def reviews(name: str) -> Victim:
-        judge = ("--player", "mcts", "--visits", 20)
-        words = ("review", games, "--out", folder / name, *judge, "--workers", 2)
-        return Victim(seen, tengen(*words, "--resume", "--quiet"), folder)
+    def command(path: Path) -> list[object]:
+        words = ("review", games, "--out", path, "--player", "mcts", "--visits", 20)
+        return tengen(*words, "--workers", 2, "--resume", "--quiet")
 
-    span = reviews("calm").finish()
-    calm, number = files_of(folder / "calm"), 0
-    while seen.go_on(kills):
-        name = f"wild-{number}"
-        kinds = ("first", "first", "below", "all")
-        kill_until_done(reviews(name), kills, rng, span / 2, kinds)
-        if (found := files_of(folder / name)) != calm:
-            seen.fault("other files", different(calm, found))
-        number += 1
+    compare(seen, kills, rng, folder, command, files_of, parts=2, kinds=MOSTLY_FIRST)
 
 
 MAIN, WORK = 'if __name__ == "__main__":', "def work():"
@@ -138,18 +122,15 @@ def attack_lab(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
     # What the command line says of a full disk, it says of every command.
     script.write_text(SCRIPT.replace(MAIN, WORK) + AT_THE_END)
     steps = ("opening-td", "opening-td-inputs", "opening-evolution")
-    span = Victim(seen, [sys.executable, script, folder / "calm", *steps], folder).finish()
-    number = 0
-    while seen.go_on(kills):
-        wild = folder / f"wild-{number}"
-        victim = Victim(seen, [sys.executable, script, wild, *steps], folder)
-        kill_until_done(victim, kills, rng, span / 2, ("first", "first", "below", "all"))
-        if numbers(wild) != numbers(folder / "calm"):
-            seen.fault("other numbers")
-        for name in ("report.html", "results.md"):
-            if page(wild, name) != page(folder / "calm", name):
-                seen.fault("another page", name)
-        number += 1
+
+    def command(path: Path) -> list[object]:
+        return [sys.executable, script, path, *steps]
+
+    def read(path: Path) -> dict[str, Any]:
+        pages = {name: page(path, name) for name in ("report.html", "results.md")}
+        return {"numbers": numbers(path), **pages}
+
+    compare(seen, kills, rng, folder, command, read, parts=2, kinds=MOSTLY_FIRST)
 
 
 def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
@@ -232,12 +213,85 @@ def play(client: Any, key: str, kept: list[Any], rng: random.Random, seen: Seen)
     return answer.json()["moves"] if answer.status_code == 200 else moves
 
 
-_BOTH: dict[str, Callable[[Seen, int, random.Random, Path], None]] = {
+Attack = Callable[[Seen, int, random.Random, Path], None]
+
+
+def often(module: str, *words: object, **others: object) -> list[object]:
+    """Return a command that saves its state every second; `others` are settings of the module."""
+    changes = [f"m.{name} = {value}" for name, value in {"SAVE_SECONDS": 1.0, **others}.items()]
+    start = f"import tengen.learners.{module} as m; {'; '.join(changes)}; {START}"
+    return [sys.executable, "-c", start, *words]
+
+
+def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
+    """Return the small training of each learner, to be given its folder."""
+
+    def run(folder: Path, *words: object) -> list[object]:
+        return tengen(*words, "--out", folder, "--resume", "--quiet")
+
+    def file_run(folder: Path, *words: object) -> list[object]:
+        where = ("--out", folder / "model.safetensors", "--run", folder, "--resume", "--quiet")
+        return tengen(*words, *where)
+
+    def self_play(folder: Path, *words: object) -> list[object]:
+        return often("self_play.training", *run(folder, *killing_nodes.SELF_PLAY, *words)[3:])
+
+    evolution = ("--network", "spatial", "--size", 7, "--moves", 6, "--population", 6)
+    network = ("--design", "tiny", "--batch", 16, "--device", "cpu", "--scorer", "none")
+    return {
+        "opening-evolution": lambda f: run(
+            f, "train", "opening-evolution", *evolution, "--generations", 200, "--snapshot-every", 5
+        ),
+        "opening-td": lambda f: run(
+            f, "train", "opening-td", "--size", 5, "--plies", 6, "--hidden", 3, "--games", 2000,
+            "--curve-every", 100, "--curve-games", 4, "--expert", "playouts:1",
+        ),
+        "symmetry-network": lambda f: run(
+            f, "train", "symmetry-network", "--size", 5, "--games", 1000, "--batch", 20,
+            "--checkpoint-every", 50,
+        ),
+        "scoring": lambda f: run(
+            f, "train", "scoring", games, "--members", 2, "--hidden", 4, "--epochs", 60
+        ),
+        "move-prediction": lambda f: file_run(
+            f, "train", "move-prediction", games, "--size", 7, "--minimum", 3, "--passes", 60,
+        ),
+        "network": lambda f: often(
+            "network.fitting",
+            *file_run(f, "train", "network", games, *network, "--steps", 200)[3:], REPORT_EVERY=20,
+        ),
+        "self-play": lambda f: self_play(f, "--positions", 1500),
+        "self-play with workers": lambda f: self_play(
+            f, "--positions", 1500, "--pieces", 2, "--workers", 2
+        ),
+    }  # fmt: skip
+
+
+def attack_trainer(name: str) -> Attack:
+    """Make the attack on one learner's training: weights and rows stay those of calm work."""
+
+    def attack(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
+        states = 0
+
+        def look(path: Path) -> None:
+            nonlocal states
+            states += any((*path.glob("checkpoints/*.safetensors"), *path.glob("features.npz")))
+            # A kill before the first state tries the start anew, one after it the resumption.
+            seen.note = f"{states} with a state to go on from"
+
+        make = trainers(make_games(folder, 7, 80, ("maxlib", "random")))[name]
+        kinds = MOSTLY_FIRST if name == "self-play with workers" else ("first",)
+        compare(seen, kills, rng, folder, make, training_of, kinds=kinds, look=look)
+
+    return attack
+
+
+_BOTH: dict[str, Attack] = {
     "arena": attack_arena,
     "reviews": attack_reviews,
     "lab": attack_lab,
     "web": attack_web,
-    **killing_trainers.ATTACKS,
+    **{name: attack_trainer(name) for name in trainers(Path())},
 }
 ATTACKS = {
     "kill review": attack_review,

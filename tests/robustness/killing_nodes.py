@@ -14,11 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import killing_trainers
 import psutil
-from results import different, files_of, games_of, training_of
 from seen import Seen
-from victims import Victim, make_games, tengen
+from victims import Victim, different, files_of, games_of, make_games, tengen, training_of
 
 GAP = 8.0
 """Most seconds that a node works after its first job has come."""
@@ -28,8 +26,11 @@ TOO_BUSY = "timed out"
 """What Ray says of a node that did not start in time."""
 START = 60.0
 """Seconds that a node has to be given its first job."""
-
-
+SELF_PLAY = (
+    "train", "self-play", "--size", 5, "--design", "tiny", "--games", 8, "--evaluations", 4,
+    "--considered", 2, "--batch", 16, "--window", 1000, "--warm-up", 5, "--komi", 1,
+    "--device", "cpu",
+)  # fmt: skip
 NODE = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_log_monitor": False}
 """As little as a node of these jobs needs."""
 
@@ -143,7 +144,7 @@ def attack_self_play(seen: Seen, kills: int, rng: random.Random, folder: Path) -
 
     def command(path: Path) -> list[object]:
         words = ("--positions", 1000, "--games", 4, "--pieces", 6, "--out", path, "--quiet")
-        return tengen(*killing_trainers.SELF_PLAY, *words)
+        return tengen(*SELF_PLAY, *words)
 
     attack_nodes(seen, kills, rng, folder, command, training_of)
 
@@ -153,7 +154,7 @@ def attack_reviews(seen: Seen, kills: int, rng: random.Random, folder: Path) -> 
     games = make_games(folder, 5, 100, ("maxlib", "random"))
 
     def command(path: Path) -> list[object]:
-        judge = ("--player", "mcts", "--policy", "none", "--playouts", 20)
+        judge = ("--player", "mcts", "--visits", 20)
         return tengen("review", games, "--out", path, *judge, "--quiet")
 
     attack_nodes(seen, kills, rng, folder, command, files_of)

@@ -1,4 +1,4 @@
-"""Damage inputs in ways that programs and people do, from a seed; knows no format but JSON's."""
+"""Damage inputs, bytes or JSON values, as programs and people do; everything follows a seed."""
 
 from __future__ import annotations
 
@@ -12,33 +12,10 @@ MOST = 1 << 16
 """Bytes that a damaged input has at most."""
 
 ODD: tuple[Any, ...] = (
-    None,
-    True,
-    False,
-    0,
-    -1,
-    1.5,
-    2**31,
-    2**63,
-    2**64,
-    -(2**63),
-    1e308,
-    float("nan"),
-    float("inf"),
-    10**400,
-    "",
-    "0",
-    "x" * 5000,
-    "\x00",
-    "\u202e\x1b[31m",
-    "[/red]",
-    "../../etc/passwd",
-    "=1+1",
-    [],
-    {},
-    [[]],
-    [None],
-    {"": ""},
+    *(None, True, False, 0, -1, 1.5, 2**31, 2**63, 2**64, -(2**63)),
+    *(1e308, float("nan"), float("inf"), 10**400),
+    *("", "0", "x" * 5000, "\x00", "\u202e\x1b[31m", "[/red]", "../../etc/passwd", "=1+1"),
+    *([], {}, [[]], [None], {"": ""}),
 )
 """Values that programs stumble over."""
 

@@ -1,4 +1,7 @@
-"""Watch what is attacked: how long it takes, how much memory it holds, what it leaves behind."""
+"""Watch what is attacked: how long it takes, how much memory it holds, what goes wrong.
+
+The outcome of an attack is kept in a file, and the table of the results page is made of it.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +62,17 @@ class Seen:
         return self.tried < count and time.monotonic() < self.until
 
     @contextmanager
-    def timed(self, what: object) -> Iterator[None]:
-        """Take the time of one answer."""
+    def watching(self, what: object) -> Iterator[None]:
+        """Take the time of one answer; any error but a `TengenError` is a fault."""
+        from tengen.errors import TengenError
+
         begun = time.monotonic()
-        yield
+        try:
+            yield
+        except TengenError:
+            pass
+        except Exception as bug:
+            self.fault(f"{type(bug).__name__}: {bug}", what)
         self.took(time.monotonic() - begun, what)
 
     def took(self, seconds: float, what: object) -> None:
@@ -98,6 +108,42 @@ class Seen:
     def value(self) -> dict[str, Any]:
         """Return what is to be kept."""
         return {name: value for name, value in asdict(self).items() if name != "until"}
+
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+DATA, PAGE = RESULTS / "robustness.json", RESULTS / "robustness.md"
+BEGIN, END = "<!-- written by tests/robustness/attack.py -->", "<!-- up to here -->"
+
+
+def note(seen: Seen) -> None:
+    """Write what was seen into the file and the page."""
+    rows = {row["attack"]: row for row in json.loads(DATA.read_text())}
+    rows[seen.attack] = seen.value()
+    DATA.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
+    before, rest = PAGE.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table(list(rows.values()))}\n{END}{after}")
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the table: attack, how many, result, date."""
+    lines = ["| attack | how many | result | slowest answer | largest process | seed | date |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    disturbing = ("kill", "full disk")
+    for row in sorted(rows, key=lambda row: str(row["attack"]).startswith(disturbing)):
+        well = "as undisturbed" if row["attack"].startswith(disturbing) else "no fault"
+        result = f"faults: {len(row['faults'])}" if row["faults"] else well
+        slowest = f"{row['slowest']:.2f} s" if row["slowest"] else ""
+        peak = f"{row['peak']:.0f} MB" if row["peak"] else ""
+        if row.get("blocked"):
+            slowest += f", event loop blocked for {row['blocked']:.2f} s at most"
+        name = row["attack"] + (f" ({row['note']})" if row["note"] else "")
+        tried = f"{row['tried']:,}"
+        if row["tried"] < row.get("asked", 0):
+            tried += f" of {row['asked']:,}"
+        cells = [name, tried, result, slowest, peak, row["seed"], row["date"]]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
 
 
 @contextmanager
@@ -156,28 +202,20 @@ class Talk:
         )
         self.lines: queue.Queue[bytes] = queue.Queue()
         self.errors: list[bytes] = []
-        for reader in (self._read, self._listen):
+        for reader in (self._read, lambda: self.errors.extend(self.process.stderr or ())):
             threading.Thread(target=reader, daemon=True).start()
 
     def _read(self) -> None:
-        assert self.process.stdout
-        for line in self.process.stdout:
+        for line in self.process.stdout or ():
             self.lines.put(line)
         self.lines.put(b"")
-
-    def _listen(self) -> None:
-        assert self.process.stderr
-        for line in self.process.stderr:
-            self.errors.append(line)
 
     def say(self, data: bytes) -> None:
         """Send bytes; a server that is gone is found out by listening."""
         assert self.process.stdin
-        try:
+        with suppress(BrokenPipeError):
             self.process.stdin.write(data)
             self.process.stdin.flush()
-        except BrokenPipeError:
-            pass
 
     def wait_for(self, words: Sequence[bytes], seconds: float) -> bytes | None:
         """Read lines up to one with one of these words; None when too late, empty at the end."""
@@ -190,9 +228,15 @@ class Talk:
             if not line or any(word in line for word in words):
                 return line
 
-    def tracebacks(self) -> int:
-        """Count the tracebacks it wrote."""
-        return sum(line.startswith(b"Traceback") for line in self.errors)
+    def check(self, answer: bytes | None, seen: Seen, sent: bytes) -> None:
+        """Note a fault, and start it again, if it did not answer or wrote a traceback."""
+        if answer and not any(line.startswith(b"Traceback") for line in self.errors):
+            return
+        kind = "no answer" if answer is None else "traceback" if answer else "the end"
+        seen.fault(kind, sent)
+        print(b"".join(self.errors[-15:]).decode(errors="replace"), file=sys.stderr)
+        self.end()
+        self.start()
 
     def end(self) -> None:
         """End it."""

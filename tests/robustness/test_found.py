@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -53,7 +52,7 @@ def test_a_process_of_the_web_loads_a_model_once(monkeypatch: pytest.MonkeyPatch
     # Every position to predict, and every size and strength of a review, had a network of its own.
     from tengen.learners.network import DeepNetwork
     from tengen.models import registry
-    from tengen.web.tasks import TASKS
+    from tengen.web import machines, tasks
     from tengen.web.workers import Context
 
     loaded: list[str] = []
@@ -68,24 +67,23 @@ def test_a_process_of_the_web_loads_a_model_once(monkeypatch: pytest.MonkeyPatch
     ask = Context(tell=lambda part: None, stop=lambda: False)
     for size in (5, 6):
         board = to_value(Board(size))
-        assert TASKS["predict"]({"board": board, "top": 1}, ask)["model"] == "tengen-large"
-        assert TASKS["see"]({"board": board, "machine": "deep-network"}, ask)["wishes"]
+        assert tasks.predict({"board": board, "top": 1}, ask)["model"] == "tengen-large"
+        assert machines.see({"board": board, "machine": "deep-network"}, ask)["wishes"]
         for visits in (4, 8):
             asked = {"sgf": f"(;SZ[{size}];B[cc])", "visits": visits, "quick": False, "known": []}
-            TASKS["review"](asked, ask)
+            tasks.review(asked, ask)
     assert loaded.count("tengen-large") == loaded.count("tengen-judge") == 1
 
 
-BUSY = """
-import time
-TASKS = {"sleep": lambda arguments, context: time.sleep(1000)}
-"""
 SERVER = """
 import multiprocessing, time
+from tengen.board import Board
+from tengen.web.positions import to_value
 from tengen.web.workers import Lane
 if __name__ == "__main__":
-    lane = Lane("busy_tasks")
-    lane.submit("sleep", {})
+    lane = Lane()
+    player = "mcts:seconds=1000"
+    lane.submit("tasks.choose", {"board": to_value(Board(9)), "player": player, "seed": 1})
     while not multiprocessing.active_children():
         time.sleep(0.01)
     time.sleep(1.0)
@@ -96,12 +94,9 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_a_busy_process_of_the_web_goes_with_its_server(tmp_path: Path) -> None:
-    (tmp_path / "busy_tasks.py").write_text(BUSY)
     (tmp_path / "server.py").write_text(SERVER)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    with subprocess.Popen(
-        [sys.executable, "server.py"], cwd=tmp_path, stdout=subprocess.PIPE, env=environment
-    ) as server:
+    command = [sys.executable, "server.py"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         worker = int(server.stdout.readline())
         server.send_signal(signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Start commands, kill them at random moments or fill their disk, and check that nothing is left.
+"""Start commands, kill them at random moments or fill their disk, and compare what they made.
 
 Mostly the first process is killed alone, and its children must end by themselves; sometimes a
 worker or an engine is killed, sometimes all at once. Processes are found by a word in their
@@ -11,15 +11,17 @@ import os
 import random
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 from seen import Seen
 
 WORD = "TENGEN_ATTACK"
@@ -181,6 +183,33 @@ def kill_until_done(
         victim.finish()
 
 
+def compare(
+    seen: Seen,
+    kills: int,
+    rng: random.Random,
+    folder: Path,
+    command: Callable[[Path], Sequence[object]],
+    read: Callable[[Path], Mapping[Any, Any]],
+    *,
+    parts: int = 1,
+    kinds: Sequence[str] = ("first",),
+    look: Callable[[Path], None] = lambda path: None,
+) -> None:
+    """Compare what a command makes undisturbed with what it makes while it is killed.
+
+    Kills come within the time of undisturbed work divided by `parts`.
+    """
+    span = Victim(seen, command(folder / "calm"), folder).finish() / parts
+    calm, number = read(folder / "calm"), 0
+    while seen.go_on(kills):
+        wild = folder / f"wild-{number}"
+        victim = Victim(seen, command(wild), folder)
+        kill_until_done(victim, kills, rng, span, kinds, lambda wild=wild: look(wild))
+        if others := different(calm, read(wild)):
+            seen.fault("other results", others)
+        number += 1
+
+
 def tengen(*words: object) -> list[object]:
     """Return a command of the command line."""
     return [sys.executable, "-c", START, *words]
@@ -194,3 +223,54 @@ def make_games(folder: Path, size: int, games: int, players: tuple[str, str]) ->
     export = tengen("arena", "export", base, "--out", out)
     subprocess.run([*map(str, export)], check=True, capture_output=True)
     return out
+
+
+# ----- What work has made -----
+
+
+def different(calm: Mapping[Any, Any], found: Mapping[Any, Any]) -> list[Any]:
+    """List the names under which two hold other things, or only one holds anything."""
+    both = calm.keys() & found.keys()
+    return sorted(calm.keys() ^ found.keys()) + sorted(
+        key for key in both if not _same(calm[key], found[key])
+    )
+
+
+def _same(a: Any, b: Any) -> bool:
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return all files of a folder but its lock."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def games_of(path: Path) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the finished games of a tournament; the last of each row is when it began."""
+    if not path.exists():
+        return {}
+    connection = sqlite3.connect(path)
+    try:
+        found = connection.execute("SELECT a, b, number, moves, result, winner, started FROM games")
+        return {(a, b, number): tuple(rest) for a, b, number, *rest in found}
+    except sqlite3.OperationalError:  # killed before its tables were made
+        return {}
+    finally:
+        connection.close()
+
+
+def training_of(folder: Path) -> dict[str, Any]:
+    """Return what a training has made: rows, tensors, and the names of files but its states."""
+    from tengen.models import load_model, read_metrics
+
+    found: dict[str, Any] = {"rows": read_metrics(folder)}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if name.startswith("checkpoints") or not path.is_file():
+            continue
+        found[name] = True
+        if path.suffix == ".safetensors":
+            for part, array in load_model(path)[0].items():
+                found[f"{name}/{part}"] = array
+    return found

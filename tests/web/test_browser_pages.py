@@ -91,6 +91,20 @@ def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server: Any, open_page
     page.get_by_role("heading", name="Ann – Bob").wait_for()
 
 
+def test_a_failed_review_is_tried_again(server: Any, open_page: Open) -> None:
+    for place in ("", "list"):
+        page = open_page(f"{server.url}/#/review")
+        drop(page, "wrong.sgf", "(;SZ[9];B[ee];W[ee])")
+        page.wait_for_url("**/#/review/*")
+        again = page.get_by_role("button", name="Try again").first
+        again.wait_for()
+        if place == "list":
+            page.goto(f"{server.url}/#/review")
+        with page.expect_response("**/retry") as answer:
+            again.click()
+        assert answer.value.ok
+
+
 def test_scoring_with_a_corrected_block(
     server: Any, open_page: Open, click: Click, assert_accessible: Check
 ) -> None:

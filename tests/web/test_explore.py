@@ -11,9 +11,9 @@ import pytest
 
 from tengen.board import Board
 from tengen.errors import TengenError
-from tengen.web.openings import ask, collections
+from tengen.web.artifacts import collections, explore_openings
 from tengen.web.positions import to_value
-from tengen.web.settings import Settings
+from tengen.web.services import Settings
 
 SGF = {"content-type": "application/x-go-sgf"}
 GAMES = (
@@ -104,7 +104,7 @@ def test_a_damaged_index_is_listed_and_told(tmp_path: Path) -> None:
         "top": 5,
     }
     with pytest.raises(TengenError, match="not an index of openings"):
-        ask(arguments, None)  # type: ignore[arg-type]
+        explore_openings(arguments, None)  # type: ignore[arg-type]
 
 
 def test_exploring_by_clicks_and_keys(

@@ -8,7 +8,7 @@ import re
 from tengen.records import loads
 from tengen.reviews.game import Review, find_reviewer, review_game
 from tengen.reviews.settings import ReviewSettings
-from tengen.web.review_tasks import review_page
+from tengen.web.tasks import review_page
 
 EVIL = "</script><script>alert(1)</script>"
 

@@ -12,12 +12,16 @@ import httpx
 import pytest
 
 from tengen.errors import RecordError, TengenError
-from tengen.web.app import STATIC
-from tengen.web.opponents import list_opponents
-from tengen.web.settings import Settings
-from tengen.web.uploads import read_upload
+from tengen.records import GameRecord
+from tengen.web import positions
+from tengen.web.machines import list_opponents
+from tengen.web.tasks import STATIC
 
 SGF = {"content-type": "application/x-go-sgf"}
+
+
+def read(data: bytes, name: str) -> list[GameRecord]:
+    return positions.read_upload(**positions.packed(data, name))
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
@@ -90,32 +94,31 @@ def test_bad_files_are_told_in_words(client: httpx.Client) -> None:
         assert answer.status_code == 422 and answer.json()["detail"], data
 
 
-def test_packed_files_cannot_grow_without_end(tmp_path: Any) -> None:
-    settings = Settings(tmp_path / "x.sqlite", upload_bytes=10_000)
+def test_packed_files_cannot_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions, "_UNPACKED_BYTES", 80_000)
     bomb = gzip.compress(b"(;C[" + b"a" * 1_000_000 + b"])")
     with pytest.raises(RecordError, match="grows beyond"):
-        read_upload(bomb, "a.sgf.gz", settings)
+        read(bomb, "a.sgf.gz")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.sgf", b"(;C[" + b"a" * 1_000_000 + b"])")
     with pytest.raises(RecordError, match="grows beyond"):
-        read_upload(buffer.getvalue(), "a.zip", settings)
+        read(buffer.getvalue(), "a.zip")
     many = b"(;SZ[9];B[aa])" * 500
-    assert len(read_upload(many, "../../etc/passwd", settings)) == settings.upload_games
+    assert len(read(many, "../../etc/passwd")) == positions.UPLOAD_GAMES
     long = b"(;SZ[9]" + b";B[]" * 3000 + b")"
     with pytest.raises(RecordError, match="moves"):
-        read_upload(long, "a.sgf", Settings(tmp_path / "x.sqlite"))
+        read(long, "a.sgf")
 
 
-def test_archives_and_old_files_are_read(tmp_path: Any) -> None:
-    settings = Settings(tmp_path / "x.sqlite")
+def test_archives_and_old_files_are_read() -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("one.sgf", "(;SZ[9];B[aa])")
         archive.writestr("two.sgf", "(;SZ[13];B[aa])(;SZ[19])")
-    assert [r.rows for r in read_upload(buffer.getvalue(), "x.zip", settings)] == [9, 13, 19]
+    assert [r.rows for r in read(buffer.getvalue(), "x.zip")] == [9, 13, 19]
     packed = gzip.compress(b"(;GaMe[1]SiZe[9];Black[aa];White[bb])")
-    [record] = read_upload(packed, "old.mgt.gz", settings)
+    [record] = read(packed, "old.mgt.gz")
     assert len(record.moves) == 2
 
 

@@ -19,19 +19,22 @@ from tengen.board import HANDICAP_KOMI, Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.reviews.game import EvaluatedPosition
 from tengen.web.app import Services, make_app
-from tengen.web.game_service import UnknownGameError, WebGame
-from tengen.web.openings import index_upload
-from tengen.web.opponents import list_opponents
-from tengen.web.positions import to_value as to_plain
-from tengen.web.problems import due, find, keep, rate
-from tengen.web.review_tasks import export_sgf, to_value
-from tengen.web.reviews import UnknownReviewError
-from tengen.web.services import parts_of, result_of, services_of
-from tengen.web.settings import LOOPBACK, Settings, default_database
-from tengen.web.shelves import Found, UnknownItemError, pick
-from tengen.web.store import Store
-from tengen.web.uploads import packed
-from tengen.web.workers import BRIEF, CancelledJob, Context, Job, Lane, WorkerDiedError
+from tengen.web.artifacts import index_upload
+from tengen.web.games import NewGame, WebGame
+from tengen.web.machines import list_opponents
+from tengen.web.positions import packed, to_value
+from tengen.web.services import LOOPBACK, Settings, Watchers, ask, parts_of
+from tengen.web.store import (
+    PROBLEM,
+    Store,
+    UnknownItemError,
+    default_database,
+    keep_problems,
+    list_problems,
+    rate_answer,
+)
+from tengen.web.tasks import evaluation, export_sgf
+from tengen.web.workers import CancelledJob, Context, Job, Lane, WorkerDiedError
 
 Answer = TypeVar("Answer")
 HERE = f"http://{LOOPBACK[0]}:8361"
@@ -69,9 +72,11 @@ def test_items_come_back_latest_first_and_go_with_their_parts(settings: Settings
     for number in (10, 2):
         store.put_part("game", "a", number, {"number": number})
     assert [item["id"] for item in store.list("game")] == ["a", "b"]
-    assert store.get("game", "a") == {"moves": ["C3"]} and store.get("review", "a") is None
+    assert store.get("game", "a") == {"moves": ["C3"]} and not store.has("review", "a")
     assert [part["number"] for part in store.parts("game", "a")] == [2, 10]
-    assert store.delete("game", "a") and not store.delete("game", "a")
+    store.delete("game", "a")
+    with pytest.raises(UnknownItemError, match="no such game"):
+        store.delete("game", "a")
     assert store.parts("game", "a") == [] and len(store.list("game")) == 1
     store.close()
 
@@ -105,18 +110,8 @@ def test_games_are_kept_where_the_system_says(
 def test_what_is_not_there_is_told_as_such(settings: Settings) -> None:
     services = Services(settings)
     app = make_app(services)
-    request: Any = SimpleNamespace(app=app)
-    assert services_of(request) is services
-    for path in ("games/none", "reviews/none", "trainings/none"):
+    for path in ("games/none", "reviews/none", "problems/none", "trainings/none"):
         assert get(app, f"/api/{path}").status_code == 404
-    with pytest.raises(UnknownReviewError):
-        services.reviews.get("none")
-    with pytest.raises(UnknownGameError):
-        services.games.state("none")
-    there = Found("mine", settings.database)
-    assert pick([there], there.id) is there
-    with pytest.raises(UnknownItemError):
-        pick([there], "other")
     services.close()
 
 
@@ -135,7 +130,7 @@ def test_a_tournament_that_went_is_not_listed(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_with_a_dropped_collection_names_no_folder(tmp_path: Path) -> None:
-    arguments = packed(b"no game", "mine.sgf", Settings(tmp_path / "x.sqlite"))
+    arguments = packed(b"no game", "mine.sgf")
     with pytest.raises(RecordError, match=r"^mine\.sgf: "):
         index_upload({**arguments, "folder": str(tmp_path)}, CONTEXT)
 
@@ -146,57 +141,61 @@ def test_what_is_wrong_with_a_dropped_collection_names_no_folder(tmp_path: Path)
 def test_a_finished_review_is_written_into_its_record() -> None:
     board = Board(5)
     judged = EvaluatedPosition(board, 0.5, 0.0, 1.0, 10, board.point("C3"))
-    parts = [{"number": 0, "position": to_value(judged), "move": None}]
+    parts = [{"number": 0, "position": evaluation(judged), "move": None}]
     arguments = {"sgf": "(;SZ[5]KM[0])", "parts": parts}
     arguments |= {"summary": {"judge": "somebody"}}
-    assert "somebody" in export_sgf(arguments, CONTEXT)
+    assert "somebody" in export_sgf(arguments, CONTEXT)["sgf"]
 
 
 # ----- Waiting -----
 
 
-class Instant:
-    """A lane that does its work in a thread, at once."""
+class Instant(Lane):
+    """A lane that does its work in a thread, at once, or as soon as the job is cancelled."""
 
-    def submit(self, task: str, arguments: Any, on_part: Any) -> Job:
-        job = Job(task, arguments, on_part)
+    def __init__(self, *, waits: bool = False) -> None:
+        self._waits = waits
+
+    def submit(self, task: str, arguments: Any, on_part: Any = None, **options: float) -> Job:
+        self.job = job = Job(task, arguments, on_part)
 
         def work() -> None:
-            on_part(1)
-            on_part(2)
-            job.future.set_result("all")
+            while self._waits and not job.is_cancelled:
+                time.sleep(0.01)
+            if on_part is not None:
+                on_part(1)
+                on_part(2)
+            if job.is_cancelled:
+                job.future.set_exception(CancelledJob())
+            else:
+                job.future.set_result("all")
 
         threading.Thread(target=work).start()
         return job
 
 
 def test_parts_come_before_the_result() -> None:
-    async def gather() -> list[tuple[str, Any]]:
-        lane: Any = Instant()
-        return [part async for part in parts_of(lane, "count", {})]
+    async def gather() -> list[Any]:
+        return [part async for part in parts_of(Instant(), "count", {})]
 
-    assert run(gather()) == [("part", 1), ("part", 2), ("done", "all")]
+    assert run(gather()) == [1, 2, "all"]
 
 
 def test_a_job_ends_when_nobody_waits_for_it() -> None:
-    job = Job("long", {}, grace=BRIEF)
-    assert job.grace > Job("short", {}).grace
-
     async def gone() -> bool:
-        job.future.set_exception(CancelledJob())
         return True
 
-    request: Any = SimpleNamespace(is_disconnected=gone)
+    lane, request = Instant(waits=True), SimpleNamespace(is_disconnected=gone)
     with pytest.raises(CancelledJob):
-        run(result_of(job, request))
-    assert job.is_cancelled
+        run(ask(request, lane, "long"))  # type: ignore[arg-type]
+    assert lane.job.is_cancelled
 
 
 # ----- A game at the table -----
 
 
 def game(**more: Any) -> WebGame:
-    return WebGame.start(size=5, human="black", opponent="random", **more)
+    return WebGame.start(NewGame(**{"size": 5, "opponent": "random", **more}))
 
 
 def test_a_game_goes_from_turns_to_counting_to_its_result() -> None:
@@ -220,9 +219,8 @@ def test_a_game_goes_from_turns_to_counting_to_its_result() -> None:
 
 
 def test_a_handicap_leaves_white_half_a_point_unless_told_otherwise() -> None:
-    nine: dict[str, Any] = {"size": 9, "human": "black", "opponent": "random", "handicap": 2}
-    assert WebGame.start(**nine).board.komi == HANDICAP_KOMI == 0.5
-    assert WebGame.start(**nine, komi=3.5).board.komi == 3.5
+    assert game(size=9, handicap=2).board.komi == HANDICAP_KOMI == 0.5
+    assert game(size=9, handicap=2, komi=3.5).board.komi == 3.5
 
 
 def test_a_clock_runs_for_the_side_to_move_and_ends_the_game() -> None:
@@ -255,12 +253,12 @@ def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(
         services = Services(settings)
         room = services.games
         key = room.add(game(minutes=1.0))["id"]
-        watching = room.watch(key)
+        waiting = await watch(room.watchers(key))
         late = time.time() + 61.0
         room._now = lambda: late
         with pytest.raises(IllegalMoveError, match="time is up"):
             room.change(key, None, lambda table, now: table.play("C3", now))
-        assert watching.qsize() == 1 and room.state(key)["result"] == "W+T"
+        assert await waiting and room.state(key)["result"] == "W+T"
         [stored] = services.store.list("game")
         assert stored["result"] == "W+T" and stored["status"] == "over"
         services.close()
@@ -268,17 +266,23 @@ def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(
     run(play())
 
 
+async def watch(watchers: Watchers) -> asyncio.Task[bool]:
+    """Return what ends with the next change."""
+    changes = watchers.changes()
+    assert await anext(changes)  # that of now
+    return asyncio.ensure_future(anext(changes))  # type: ignore[arg-type]
+
+
 def test_a_machine_that_answers_too_late_loses(settings: Settings) -> None:
     async def play() -> None:
-        lane = DyingLane("none")
+        lane = DyingLane()
         services = Services(settings, playing=lane)
-        room = services.games
-        table = WebGame.start(size=5, human="white", opponent="random", minutes=1.0)
-        watching = room.watch(room.add(table)["id"])
+        room, table = services.games, game(colour="white", minutes=1.0)
+        waiting = await watch(room.watchers(room.add(table)["id"]))
         late = time.time() + 61.0
         room._now = lambda: late
         room._finish(room._open[table.id], answered(lane.job, {"move": "C3"}))
-        assert watching.qsize() == 1 and not table.trouble
+        assert await waiting and not table.trouble
         [stored] = services.store.list("game")
         assert stored["result"] == "W+T" and stored["moves"] == 0
         room.close()
@@ -300,31 +304,28 @@ def test_the_ladder_knows_older_games_than_the_list(settings: Settings) -> None:
     others = ({**won, "size": 13}, {**won, "ladder": False}, {**won, "status": "playing"})
     for number in range(210):
         services.store.put("game", f"other-{number}", others[number % 3], {})
-    assert len(services.games.list()) == 200 and services.games.ladder(9) == [True, False]
+    assert len(services.store.list("game")) == 200 and services.games.ladder(9) == [True, False]
     services.close()
 
 
-def test_watchers_hear_of_changes_until_they_leave(settings: Settings) -> None:
-    async def watch() -> None:
-        services = Services(settings)
-        key = services.games.add(game())["id"]
-        staying, leaving = services.games.watch(key), services.games.watch(key)
-        services.games.unwatch(key, leaving)
-        services.games.change(key, None, lambda table, now: table.play("resign", now))
-        assert (staying.qsize(), leaving.qsize()) == (1, 0)
-        services.games.unwatch("another", leaving)  # gone meanwhile
-        services.reviews.unwatch("another", leaving)
-        assert services.reviews.watch("another") is None
-        services.close()
+def test_watchers_hear_of_changes_until_they_leave() -> None:
+    async def follow() -> None:
+        watchers = Watchers()
+        staying, leaving = await watch(watchers), await watch(watchers)
+        await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.sleep(0)
+        watchers.tell()
+        assert await staying and leaving.cancelled() and len(watchers.queues) == 1
 
-    run(watch())
+    run(follow())
 
 
 class DyingLane(Lane):
     """A lane whose processes report and then die while it is closed."""
 
-    def submit(self, task: str, arguments: Any, on_part: Any = None, grace: float = 1.0) -> Job:
-        self.job = Job(task, arguments, on_part, grace)
+    def submit(self, task: str, arguments: Any, on_part: Any = None, **options: float) -> Job:
+        self.job = Job(task, arguments, on_part)
         return self.job
 
     def close(self) -> None:
@@ -338,9 +339,9 @@ def test_a_server_that_ends_takes_in_nothing_more(settings: Settings) -> None:
         complaints: list[str] = []
         told = asyncio.get_running_loop()
         told.set_exception_handler(lambda _, context: complaints.append(str(context)))
-        playing, studying = DyingLane("none"), DyingLane("none")
+        playing, studying = DyingLane(), DyingLane()
         services = Services(settings, playing=playing, studying=studying)
-        key = services.games.add(WebGame.start(size=5, human="white", opponent="random"))["id"]
+        key = services.games.add(game(colour="white"))["id"]
         services.reviews.add([{"sgf": "(;SZ[5];B[cc])", "headline": {}}])
         assert services.games.state(key)["moves"] == []
         services.close()
@@ -353,19 +354,21 @@ def test_a_server_that_ends_takes_in_nothing_more(settings: Settings) -> None:
 def test_a_solved_problem_comes_back_later_and_later(settings: Settings) -> None:
     store = Store(settings.database)
     lesson = {"number": 7, "move": "A1", "colour": "black", "best": "E5", "points_lost": 9.0}
-    keep(store, "game", [{**lesson, "board": to_plain(Board(9))}], 0.0)
+    lesson |= {"board": to_value(Board(9))}
+    keep_problems(store, "game", [lesson], 0.0)
     day, key = 86400.0, "game-7-A1"
-    assert due(store, 0.0) == [] and [one["id"] for one in due(store, day)] == [key]
-    gaps = []
-    for _ in range(3):
-        answer = rate(store, find(store, key), 0.0, "D4", 0.0)
-        gaps.append(answer["due"] / day)
-        assert answer["solved"]
-    assert gaps == sorted(gaps) and gaps[0] >= 1 and gaps[-1] > gaps[0]
-    assert not rate(store, find(store, key), 6.0, "B2", 0.0)["solved"]
-    assert find(store, key)["due"] == day and rate(store, find(store, key), 6.0, "E5", 0)["solved"]
-    keep(store, "game", [{**lesson, "board": to_plain(Board(9))}], 5 * day)  # kept once
-    assert find(store, key)["due"] < 5 * day
+
+    def rate(lost: float, move: str) -> tuple[bool, float]:
+        answer = rate_answer(store, store.get(PROBLEM, key), lost, move, 0.0)
+        return answer["solved"], answer["due"] / day
+
+    [problem] = list_problems(store)
+    assert problem["id"] == key and problem["due"] == day
+    solved, gaps = zip(*(rate(0.0, "D4") for _ in range(3)), strict=True)
+    assert all(solved) and list(gaps) == sorted(gaps) and 1 <= gaps[0] < gaps[-1]
+    assert rate(6.0, "B2") == (False, 1.0) and rate(6.0, "E5")[0]
+    keep_problems(store, "game", [lesson], 5 * day)  # kept once
+    assert store.get(PROBLEM, key)["due"] < 5 * day
     store.close()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.errors import TengenError
-from tengen.web.opponents import next_rung
+from tengen.web.machines import next_rung
 from tengen.web.positions import to_board, to_value
 from tengen.web.workers import CancelledJob, Lane
 
@@ -22,7 +22,7 @@ Processes = Callable[[], list[BaseProcess]]
 
 @pytest.fixture
 def lane() -> Iterator[Lane]:
-    made = Lane("tengen.web.tasks")
+    made = Lane()
     yield made
     made.close()
 
@@ -48,22 +48,22 @@ def test_boards_survive_the_way() -> None:
 
 
 def test_a_job_gives_its_result_and_the_same_one_again(lane: Lane) -> None:
-    first = lane.submit("choose", choosing("random")).future.result(240)
-    assert first == lane.submit("choose", choosing("random")).future.result(240)
+    first = lane.submit("tasks.choose", choosing("random")).future.result(240)
+    assert first == lane.submit("tasks.choose", choosing("random")).future.result(240)
 
 
 def test_mistakes_come_back_as_such(lane: Lane) -> None:
     with pytest.raises(TengenError, match="no player"):
-        lane.submit("choose", choosing("nobody")).future.result(240)
+        lane.submit("tasks.choose", choosing("nobody")).future.result(240)
     with pytest.raises(RuntimeError):
-        lane.submit("choose", {}).future.result(240)
-    assert lane.submit("choose", choosing("random")).future.result(240)["move"]
+        lane.submit("tasks.choose", {}).future.result(240)
+    assert lane.submit("tasks.choose", choosing("random")).future.result(240)["move"]
 
 
 def test_a_dead_process_is_replaced_and_the_job_done(lane: Lane, processes: Processes) -> None:
-    lane.submit("choose", choosing("random")).future.result(240)
+    lane.submit("tasks.choose", choosing("random")).future.result(240)
     [process] = processes()
-    job = lane.submit("choose", choosing("mcts:seconds=5"))
+    job = lane.submit("tasks.choose", choosing("mcts:seconds=5"))
     time.sleep(0.5)
     process.kill()
     assert job.future.result(240)["move"]
@@ -73,7 +73,7 @@ def test_a_dead_process_is_replaced_and_the_job_done(lane: Lane, processes: Proc
 def test_a_process_that_always_dies_is_told(
     lane: Lane, processes: Processes, wait_for: Wait
 ) -> None:
-    job = lane.submit("choose", choosing("mcts:seconds=60"))
+    job = lane.submit("tasks.choose", choosing("mcts:seconds=60"))
     killed: set[BaseProcess] = set()
     while len(killed) < 2:
         [process] = wait_for(lambda: [p for p in processes() if p not in killed])
@@ -84,9 +84,9 @@ def test_a_process_that_always_dies_is_told(
 
 
 def test_a_long_search_is_cancelled_at_once(lane: Lane) -> None:
-    lane.submit("choose", choosing("random")).future.result(240)
-    job = lane.submit("choose", choosing("mcts:seconds=100"))
-    waiting = lane.submit("choose", choosing("random"))
+    lane.submit("tasks.choose", choosing("random")).future.result(240)
+    job = lane.submit("tasks.choose", choosing("mcts:seconds=100"))
+    waiting = lane.submit("tasks.choose", choosing("random"))
     time.sleep(0.3)
     started = time.monotonic()
     job.cancel()
@@ -98,7 +98,7 @@ def test_a_long_search_is_cancelled_at_once(lane: Lane) -> None:
 
 def test_an_analysis_tells_parts(lane: Lane) -> None:
     parts: list[Any] = []
-    job = lane.submit("hint", choosing("mcts:seconds=1"), parts.append)
+    job = lane.submit("tasks.hint", choosing("mcts:seconds=1"), parts.append)
     done = job.future.result(240)
     assert parts and done["visits"] >= parts[0]["visits"]
     assert done["moves"][0]["line"]

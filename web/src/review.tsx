@@ -10,7 +10,7 @@ import { Hints, moveName } from "./hints";
 import { t, type Key } from "./i18n";
 import { Choice, Scrubber, Stone, Tick, useKeys, useSteps } from "./parts";
 import { asResult, filled, inRows, percent, toXY, unpacked } from "./points";
-import { announce } from "./status";
+import { announce, complain } from "./status";
 import { afterMove, alternating } from "./rules";
 import { openStudy } from "./study";
 import { useAnalysis } from "./variation";
@@ -39,6 +39,9 @@ function afterLine(line: Line, positions: BoardState[]): BoardState | null {
 export function ReviewPage({ id }: { id: string }) {
   const [review, setReview] = useState<Review | null>(null);
   const [missing, setMissing] = useState("");
+  const [attempt, setAttempt] = useState(0);
+  const retry = () =>
+    api(`/reviews/${id}/retry`, { method: "POST" }).then(() => setAttempt(attempt + 1), complain);
   useEffect(() => {
     const stop = new AbortController();
     let source: EventSource | null = null;
@@ -70,7 +73,7 @@ export function ReviewPage({ id }: { id: string }) {
       stop.abort();
       source?.close();
     };
-  }, [id]);
+  }, [id, attempt]);
   if (missing) {
     return (
       <main class="narrow">
@@ -82,10 +85,10 @@ export function ReviewPage({ id }: { id: string }) {
       </main>
     );
   }
-  return review ? <Reviewed review={review} /> : <main class="table" aria-busy="true" />;
+  return review ? <Reviewed review={review} retry={() => void retry()} /> : <main class="table" aria-busy="true" />;
 }
 
-export function Reviewed({ review }: { review: Review }) {
+export function Reviewed({ review, retry }: { review: Review; retry?: () => void }) {
   const alone = review.id === ""; // in a file, without a server
   const { game, parts } = review;
   const [rows, cols] = game.size;
@@ -194,7 +197,7 @@ export function Reviewed({ review }: { review: Review }) {
         <p class="meta">
           {[review.title, game.event, game.date, game.result, `${t("komi")} ${game.komi}`].filter(Boolean).join(" · ")}
         </p>
-        <Progress review={review} />
+        <Progress review={review} retry={retry} />
         <Choice
           legend={t("curveLegend")}
           name="curve"
@@ -287,9 +290,15 @@ function rank(move: MoveReview): number {
   return move.verdict === "mistake" ? 2 : move.verdict === "doubtful" ? 1 : 0;
 }
 
-function Progress({ review }: { review: Review }) {
+function Progress({ review, retry }: { review: Review; retry?: () => void }) {
   const { progress } = review;
-  if (review.status === "failed") return <p class="warning">{t("reviewFailed")} {review.trouble}</p>;
+  if (review.status === "failed") {
+    return (
+      <p class="warning">
+        {t("reviewFailed")} {review.trouble} <button onClick={retry}>{t("tryAgain")}</button>
+      </p>
+    );
+  }
   if (review.game.remark) return <p class="warning">{review.game.remark}</p>;
   if (review.status === "done") return null;
   if (!progress) return <p class="progress">{t("waitingForOthers")}</p>;

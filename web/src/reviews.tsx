@@ -41,6 +41,10 @@ export function Reviews() {
     await api(`/reviews/${id}`, { method: "DELETE" }).catch(complain);
     reload();
   };
+  const retry = async (id: string) => {
+    await api(`/reviews/${id}/retry`, { method: "POST" }).catch(complain);
+    reload();
+  };
   return (
     <main class="narrow">
       <h1>{t("review")}</h1>
@@ -90,6 +94,9 @@ export function Reviews() {
                     : ago(review.changed)}
               </span>
             </a>
+            {review.status === "failed" && (
+              <button onClick={() => void retry(review.id)}>{t("tryAgain")}</button>
+            )}
             <button
               class="plain"
               onClick={() => forget(review.id)}

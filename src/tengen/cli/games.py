@@ -409,7 +409,7 @@ def _one(
     from tengen.files import write_atomic
     from tengen.reviews.annotate import annotate
     from tengen.reviews.game import find_reviewer, review_game
-    from tengen.web.review_tasks import review_page
+    from tengen.web.tasks import review_page
 
     begin = time.monotonic()
     record = job.record()
@@ -452,7 +452,7 @@ def _many(
 ) -> None:
     """Review several games into a folder."""
     from tengen.reviews.batch import review_library
-    from tengen.web.review_tasks import review_page
+    from tengen.web.tasks import review_page
 
     begin = time.monotonic()
     folder = _folder(files, out)

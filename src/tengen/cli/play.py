@@ -479,7 +479,7 @@ class _Talk:
         from tengen.reviews.annotate import move_words
         from tengen.reviews.game import find_reviewer, review_game
         from tengen.reviews.settings import ReviewSettings
-        from tengen.web.review_tasks import review_page
+        from tengen.web.tasks import review_page
 
         if words and not words[0].isdecimal():
             raise IllegalMoveError("say review, or review and visits, for example review 100")

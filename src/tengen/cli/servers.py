@@ -171,7 +171,8 @@ def web(
     # Moves are checked one at a time here: plain Python does until the next start.
     compiling.spare("board.kernels", quiet=True)
     from tengen.web.app import serve
-    from tengen.web.settings import LOOPBACK, Settings, default_database
+    from tengen.web.services import LOOPBACK, Settings
+    from tengen.web.store import default_database
 
     for path in collection or ():
         if not path.exists():

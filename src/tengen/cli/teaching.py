@@ -50,13 +50,13 @@ class Teacher:
 
     def summary(self, game: str) -> list[str]:
         """Name the most expensive moves and keep them as problems."""
-        from tengen.web.problems import keep
+        from tengen.web.store import keep_problems
 
         dear = sorted(self._lessons, key=lambda one: -one["points_lost"])[:_WORST]
         if not dear:
             return ["No move of yours lost much."]
         with _Opened() as store:
-            keep(store, game, dear, time.time())
+            keep_problems(store, game, dear, time.time())
         lines = [
             f"move {one['number']}, {one['move']}: lost {one['points_lost']:.1f} points"
             for one in dear
@@ -67,13 +67,13 @@ class Teacher:
     def ask(self) -> tuple[Board, str]:
         """Return the board of a problem that is due, and the question."""
         from tengen.web.positions import to_board
-        from tengen.web.problems import due, find
+        from tengen.web.store import PROBLEM, list_problems
 
         with _Opened() as store:
-            waiting = due(store, time.time())
-            if not waiting:
+            first = next(iter(list_problems(store)), None)
+            if first is None or first["due"] > time.time():
                 raise IllegalMoveError("no problem is due today")
-            self.problem = find(store, waiting[0]["id"])
+            self.problem = store.get(PROBLEM, first["id"])
         lost, move = self.problem["points_lost"], self.problem["move"]
         return to_board(self.problem["board"]), (
             f"You played {move} here, which lost about {lost:.1f} points. Type a better move."
@@ -83,7 +83,7 @@ class Teacher:
         """Judge an answer to the problem."""
         from tengen.reviews.game import review_last_move
         from tengen.web.positions import to_board
-        from tengen.web.problems import rate
+        from tengen.web.store import rate_answer
 
         assert self.problem is not None
         board = to_board(self.problem["board"])
@@ -91,7 +91,7 @@ class Teacher:
         found, _ = review_last_move(board, _reviewer(board))
         name = found.to_dict(board.rows, board.cols)["move"]
         with _Opened() as store:
-            told = rate(store, self.problem, found.points_lost, name, time.time())
+            told = rate_answer(store, self.problem, found.points_lost, name, time.time())
         self.problem = None
         if told["solved"]:
             return f"Solved with {name}."
@@ -109,8 +109,7 @@ class _Opened:
     """The database of `tengen web`, open for a moment."""
 
     def __enter__(self) -> Store:
-        from tengen.web.settings import default_database
-        from tengen.web.store import Store
+        from tengen.web.store import Store, default_database
 
         self._store = Store(default_database())
         return self._store

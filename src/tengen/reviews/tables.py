@@ -78,11 +78,13 @@ def moves_csv(games: Iterable[_Game]) -> str:
             if columns is None:
                 columns = list(row)
                 sheet.writerow([*told, *columns])
-            sheet.writerow([csv_cell(_cell(v)) for v in (*(game[t] for t in told), *row.values())])
+            cells = (*(game[t] for t in told), *row.values())
+            sheet.writerow([csv_cell(plain_cell(cell)) for cell in cells])
     return out.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def plain_cell(value: Any) -> Any:
+    """Return a plain value as one cell: lists as words, numbers with four decimals."""
     if isinstance(value, list):
         return " ".join(value)
     return "" if value is None else round(value, 4) if isinstance(value, float) else value

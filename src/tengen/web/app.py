@@ -21,31 +21,44 @@ from fastapi.staticfiles import StaticFiles
 from tengen import __version__
 from tengen.board import Board
 from tengen.compiling import SCORING_KERNELS, is_compiled
-from tengen.errors import IllegalMoveError, TengenError
-from tengen.web import look_routes, play_routes, problems, reviews
-from tengen.web.game_service import GameService, StaleMoveError, UnknownGameError
-from tengen.web.opponents import list_opponents
+from tengen.errors import TengenError
+from tengen.web import games, look_routes, reviews
+from tengen.web.games import HINT_PLAYER, GameService, StaleMoveError
+from tengen.web.machines import list_opponents
 from tengen.web.positions import to_value
-from tengen.web.reviews import Reviews, UnknownReviewError
+from tengen.web.reviews import Reviews
 from tengen.web.security import Connection, Guard
-from tengen.web.settings import Settings
-from tengen.web.shelves import UnknownItemError
-from tengen.web.store import StorageError, Store
+from tengen.web.services import Settings
+from tengen.web.store import StorageError, Store, UnknownItemError
+from tengen.web.tasks import STATIC
 from tengen.web.workers import CancelledJob, Lane, compile_kernels
 
-TASKS, READING = "tengen.web.tasks", "tengen.web.uploads"
+_GUIDES = (Path(__file__).parents[1] / "guide", Path(__file__).parents[3] / "docs" / "guide")
+"""Folders of the guides: in an installed package, and in a clone."""
+_STATUS: dict[type[Exception], int] = {
+    UnknownItemError: 404,
+    StaleMoveError: 409,
+    StorageError: 507,
+    TengenError: 422,
+    CancelledJob: 499,
+}
+"""The status for each kind of failure; the first class that fits."""
 
 
 @dataclass
 class Services:
-    """Lanes keep kinds of work apart: reviews never make a game or a hint wait."""
+    """The parts of a running server.
+
+    Lanes keep kinds of work apart: reviews never make a game or a hint wait, and in the background
+    they take only the processor time that is left.
+    """
 
     settings: Settings
-    playing: Lane = field(default_factory=lambda: Lane(TASKS))
-    looking: Lane = field(default_factory=lambda: Lane(TASKS))
-    reading: Lane = field(default_factory=lambda: Lane(READING, spare="board.kernels"))
-    exploring: Lane = field(default_factory=lambda: Lane(TASKS, background=True))
-    studying: Lane = field(default_factory=lambda: Lane(TASKS, background=True))
+    playing: Lane = field(default_factory=Lane)
+    looking: Lane = field(default_factory=Lane)
+    reading: Lane = field(default_factory=lambda: Lane(spare="board.kernels"))
+    exploring: Lane = field(default_factory=lambda: Lane(background=True))
+    studying: Lane = field(default_factory=lambda: Lane(background=True))
     store: Store = field(init=False)
     games: GameService = field(init=False)
     reviews: Reviews = field(init=False)
@@ -55,7 +68,7 @@ class Services:
         opponents = list_opponents(self.settings.players)
         self.store = Store(self.settings.database)
         self.games = GameService(self.store, self.playing, opponents)
-        self.reviews = Reviews(self.store, self.studying, self.settings)
+        self.reviews = Reviews(self.store, self.studying)
 
     def close(self) -> None:
         """End the processes and close the database."""
@@ -67,44 +80,27 @@ class Services:
         self.store.close()
 
 
-STATIC = Path(__file__).parent / "static"
-_GUIDES = (Path(__file__).parents[1] / "guide", Path(__file__).parents[3] / "docs" / "guide")
-"""Folders of the guides: in an installed package, and in a clone."""
-_STATUS: dict[type[Exception], int] = {
-    UnknownGameError: 404,
-    UnknownReviewError: 404,
-    UnknownItemError: 404,
-    problems.UnknownProblemError: 404,
-    StaleMoveError: 409,
-    StorageError: 507,
-    IllegalMoveError: 422,
-    TengenError: 422,
-    CancelledJob: 499,
-}
-"""The status that tells each kind of failure; the first class that fits."""
-
-
-def make_app(services: Services) -> FastAPI:
+def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) -> FastAPI:
     """Make the server of `tengen web`; it closes the services when it ends."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services.reviews.resume()
         opponent = services.games.opponents["level-1"].spec
-        board = to_value(Board(9))
         compiled = is_compiled(SCORING_KERNELS)
-        arguments = {"board": board, "player": opponent, "judge": compiled}
-        ready = services.playing.submit("warm", arguments)
+        arguments = {"board": to_value(Board(9)), "player": opponent, "judge": compiled}
+        ready = services.playing.submit("tasks.warm", arguments)
 
         def prepare_the_rest(ready: Future[Any]) -> None:
             """Prepare hints, or compile all kernels, unless the server was closed meanwhile."""
             if ready.exception() is None and not compiled:
                 compile_kernels()
             elif ready.exception() is None:
-                services.looking.submit("warm", {**arguments, "player": play_routes.HINT_PLAYER})
+                services.looking.submit("tasks.warm", {**arguments, "player": HINT_PLAYER})
 
         # The first move before everything else.
         ready.future.add_done_callback(prepare_the_rest)
+        on_ready()
         try:
             yield
         finally:
@@ -121,7 +117,7 @@ def make_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     app.state.tables = {}
-    for routes in (play_routes, problems, reviews, look_routes):
+    for routes in (games, reviews, look_routes):
         app.include_router(routes.router)
     for kind in _STATUS:
         app.add_exception_handler(kind, _tell)
@@ -163,13 +159,7 @@ async def _tell_invalid(request: Request, failure: Exception) -> JSONResponse:
 
 
 def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]) -> None:
-    """Serve until the process is interrupted; tell the address once it can be visited.
-
-    Raises
-    ------
-    TengenError
-        If the address cannot be listened on, the database not be opened, or a spec names no player.
-    """
+    """Serve until the process is interrupted; tell the address once it can be visited."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -184,35 +174,21 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     query = f"?token={settings.token}" if settings.token else ""
     address = f"http://{shown}:{settings.port}/{query}"
+
+    def on_ready() -> None:
+        listening.listen()  # who comes before the server accepts connections waits
+        tell(f"the board is at {address} (stop with Ctrl-C)")
+        if open_browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
     with listening:
         # Before the server runs: what fails inside of it ends in a traceback.
-        services = Services(settings)
+        app = make_app(Services(settings), on_ready)
         config = uvicorn.Config(
-            make_app(services),
+            app,
             http=Connection,
             log_level="warning",
             lifespan="on",
             timeout_graceful_shutdown=2,
         )
-        server = _Server(config, lambda: _ready(address, open_browser, tell))
-        server.run(sockets=[listening])
-
-
-def _ready(address: str, open_browser: bool, tell: Callable[[str], None]) -> None:
-    tell(f"the board is at {address} (stop with Ctrl-C)")
-    if open_browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-
-class _Server(uvicorn.Server):
-    """A server that says when it can be visited."""
-
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_ready = on_ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and tell."""
-        await super().startup(sockets)
-        if self.started:
-            self._on_ready()
+        uvicorn.Server(config).run(sockets=[listening])

@@ -11,13 +11,21 @@ from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
-from tengen.board import BLACK, Board
+from tengen.board import BLACK, WHITE, Board
 from tengen.errors import TengenError
-from tengen.web import openings, shelves, sights
-from tengen.web.positions import COLOURS, illegal_points, named_moves, position_of, to_value, whole
-from tengen.web.services import parts_of, read, result_of, services_of
-from tengen.web.uploads import packed
-from tengen.web.workers import BRIEF
+from tengen.web import artifacts
+from tengen.web.machines import machines as list_machines
+from tengen.web.positions import (
+    COLOURS,
+    illegal_points,
+    named_moves,
+    packed,
+    position_of,
+    to_value,
+    whole,
+)
+from tengen.web.services import ask, parts_of, read, services_of
+from tengen.web.workers import Json
 
 router = APIRouter(prefix="/api")
 
@@ -38,28 +46,16 @@ class Position(BaseModel, extra="forbid"):
     """Stones taken before, by Black and by White; they count under territory scoring."""
 
     def board(self) -> Board:
-        """Make the board.
-
-        Raises
-        ------
-        TengenError
-            If stones, rules or moves are impossible.
-        """
+        """Make the board; raises `TengenError` if stones, rules or moves are impossible."""
         if len({len(row) for row in self.stones}) > 1:
             raise TengenError("the rows of the board are not of one length")
         rows = len(self.stones) or self.size
         cols = len(self.stones[0]) if self.stones else self.size
         setup = "/".join(self.stones) if any(c != "." for r in self.stones for c in r) else ""
-        board = Board(
-            rows,
-            cols,
-            rules=self.rules,
-            komi=self.komi,
-            setup=setup,
-            to_play=COLOURS[self.turn],
-        )
+        options: Json = {"rules": self.rules, "komi": self.komi, "setup": setup}
+        board = Board(rows, cols, to_play=COLOURS[self.turn], **options)
         for colour, move in self.moves:
-            board.play(move, BLACK if colour == "B" else 3 - BLACK)
+            board.play(move, BLACK if colour == "B" else WHITE)
         return board
 
 
@@ -71,7 +67,7 @@ class Scored(Position):
 
 
 @router.post("/position", tags=["positions"])
-async def position(position: Position) -> dict[str, Any]:
+async def position(position: Position) -> Json:
     """Play moves by the rules and return where they lead."""
     board = position.board()
     return {
@@ -82,55 +78,44 @@ async def position(position: Position) -> dict[str, Any]:
     }
 
 
+async def _look(request: Request, task: str, board: Board, **arguments: Any) -> Json:
+    lane = services_of(request).looking
+    return await ask(request, lane, task, board=to_value(board), **arguments)
+
+
 @router.post("/predict", tags=["positions"])
 async def predict(
     request: Request, position: Position, top: Annotated[int, Query(ge=1, le=50)] = 10
-) -> dict[str, Any]:
+) -> Json:
     """Return the moves that experts would play, with probabilities."""
-    arguments = {"board": to_value(position.board()), "top": top}
-    job = services_of(request).looking.submit("predict", arguments, grace=BRIEF)
-    found: dict[str, Any] = await result_of(job, request)
-    return found
+    return await _look(request, "tasks.predict", position.board(), top=top)
 
 
 @router.post("/score", tags=["positions"])
-async def score(request: Request, position: Scored) -> dict[str, Any]:
+async def score(request: Request, position: Scored) -> Json:
     """Say which stones are dead, and count territory and area."""
-    board = position.board()
-    arguments = {
-        "board": to_value(board),
-        "dead": position.dead,
-        "alive": position.alive,
-        "captures": position.captures,
-    }
-    found: dict[str, Any] = await result_of(
-        services_of(request).looking.submit("score", arguments, grace=BRIEF), request
-    )
-    return {**found, **position_of(board)}
+    board, given = position.board(), position.model_dump(include={"dead", "alive", "captures"})
+    return {**await _look(request, "tasks.score", board, **given), **position_of(board)}
 
 
 @router.post("/estimate", tags=["positions"])
-async def estimate(request: Request, position: Position) -> dict[str, Any]:
+async def estimate(request: Request, position: Position) -> Json:
     """Say what a position comes to and who owns what, by one evaluation of the network."""
-    arguments = {"board": to_value(position.board())}
-    job = services_of(request).looking.submit("estimate", arguments, grace=BRIEF)
-    found: dict[str, Any] = await result_of(job, request)
-    return found
+    return await _look(request, "tasks.estimate", position.board())
 
 
 @router.get("/machines", tags=["positions"])
-async def machines() -> list[dict[str, Any]]:
+async def machines() -> list[Json]:
     """List the machines that look at positions, with what they are and their papers."""
-    return [asdict(machine) for machine in sights.machines()]
+    return [asdict(machine) for machine in list_machines()]
 
 
 @router.post("/see/{machine}", tags=["positions"])
-async def see(request: Request, machine: str, position: Position) -> dict[str, Any]:
+async def see(request: Request, machine: str, position: Position) -> Json:
     """Return everything that one machine says: maps, wishes, ownership, the fate of blocks."""
     board = position.board()
-    arguments = {"board": to_value(board), "machine": machine}
-    job = services_of(request).looking.submit("see", arguments, grace=BRIEF)
-    return {**await result_of(job, request), **position_of(board)}
+    found = await _look(request, "machines.see", board, machine=machine)
+    return {**found, **position_of(board)}
 
 
 @router.post("/analyse", response_class=StreamingResponse, tags=["positions"])
@@ -141,11 +126,11 @@ async def analyse(
 ) -> StreamingResponse:
     """Search a position; stream one JSON value a line while it goes on. Hang up to stop it."""
     lane = services_of(request).looking
-    arguments = {"board": to_value(position.board()), "player": "tengen", "visits": visits}
+    arguments = {"board": to_value(position.board()), "visits": visits}
 
     async def lines() -> AsyncIterator[str]:
         try:
-            async for _, value in parts_of(lane, "analyse", arguments):
+            async for value in parts_of(lane, "tasks.analyse", arguments):
                 yield json.dumps(value) + "\n"
         except TengenError as mistake:
             yield json.dumps({"detail": str(mistake)}) + "\n"
@@ -159,10 +144,9 @@ async def records(
     data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
     name: Annotated[str, Query(max_length=200)] = "game.sgf",
     game: Annotated[int, Query(ge=1)] = 1,
-) -> dict[str, Any]:
+) -> Json:
     """Read one game of a file and return all its positions; nothing is kept."""
-    found: dict[str, Any] = await read(request, "game", data, name, game=game)
-    return found
+    return await read(request, "positions.game_of_upload", data, name, game=game)
 
 
 class Asked(Position):
@@ -172,9 +156,9 @@ class Asked(Position):
 
 
 @router.get("/collections", tags=["openings"])
-def listed(request: Request) -> list[dict[str, Any]]:
+def listed(request: Request) -> list[Json]:
     """List the collections whose openings can be explored."""
-    found = openings.collections(services_of(request).settings)
+    found = artifacts.collections(services_of(request).settings)
     return [{"id": one.id, "name": one.name} for one in found]
 
 
@@ -183,22 +167,22 @@ async def add(
     request: Request,
     data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
     name: Annotated[str, Query(max_length=200)] = "games.sgf",
-) -> dict[str, Any]:
+) -> Json:
     """Index the games of a file or an archive, and keep the index."""
     services = services_of(request)
-    settings = services.settings
-    arguments = {**packed(data, name, settings), "folder": str(openings.dropped(settings))}
-    job = services.exploring.submit("index", arguments, grace=BRIEF, limit=openings.SECONDS)
-    made = await result_of(job, request)
+    arguments = {**packed(data, name), "folder": str(artifacts.dropped(services.settings))}
+    task, limit = "artifacts.index_upload", artifacts.INDEX_SECONDS
+    made = await ask(request, services.exploring, task, limit=limit, **arguments)
     out = made.pop("out")
-    entry = next(one for one in openings.collections(settings) if str(one.path) == out)
+    found = artifacts.collections(services.settings)
+    entry = next(one for one in found if str(one.path) == out)
     return {"id": entry.id, "name": entry.name, **made}
 
 
 @router.post("/explore/{key}", tags=["openings"])
 async def explore(
     request: Request, key: str, asked: Asked, top: Annotated[int, Query(ge=1, le=100)] = 15
-) -> dict[str, Any]:
+) -> Json:
     """Say what was played next in a position, how often, who won, and what models think of it.
 
     Mirror images, turns and swapped colours count together. The first question to a collection
@@ -206,15 +190,11 @@ async def explore(
     """
     services = services_of(request)
     board = asked.board()
-    found = shelves.pick(openings.collections(services.settings), key)
-    arguments = {
-        "board": to_value(board),
-        "path": str(found.path),
-        "corner": asked.corner,
-        "top": top,
-    }
-    job = services.exploring.submit("explore", arguments, grace=BRIEF)
-    return {**await result_of(job, request), **position_of(board)}
+    path = artifacts.pick(artifacts.collections(services.settings), key).path
+    arguments: Json = {"board": to_value(board), "path": str(path), "top": top}
+    arguments["corner"] = asked.corner
+    found = await ask(request, services.exploring, "artifacts.explore_openings", **arguments)
+    return {**found, **position_of(board)}
 
 
 _REPORT_POLICY = (
@@ -224,58 +204,58 @@ _REPORT_POLICY = (
 """A report has script of its own; in a sandbox it has no origin from which it could ask us."""
 
 
-def _entry(found: shelves.Found) -> dict[str, Any]:
-    return {"id": found.id, "name": found.name, "changed": found.path.stat().st_mtime}
+def _entries(found: list[artifacts.Found]) -> list[Json]:
+    return [{"id": o.id, "name": o.name, "changed": o.path.stat().st_mtime} for o in found]
 
 
 @router.get("/arenas", tags=["arena and laboratory"])
-def arenas(request: Request) -> list[dict[str, Any]]:
+def arenas(request: Request) -> list[Json]:
     """List tournaments: those given on the command line, those of the runs, shipped ladders."""
-    return [_entry(found) for found in shelves.arenas(services_of(request).settings)]
+    return _entries(artifacts.arenas(services_of(request).settings))
 
 
 @router.get("/arenas/{key}", tags=["arena and laboratory"])
-async def arena(request: Request, key: str) -> dict[str, Any]:
+async def arena(request: Request, key: str) -> Json:
     """Return a tournament's standings with ratings, its cross table and latest games."""
     services = services_of(request)
-    found = shelves.pick(shelves.arenas(services.settings), key)
-    stamp = shelves.stamp(found.path)
-    known: dict[str, Any] = request.app.state.tables
+    found = artifacts.pick(artifacts.arenas(services.settings), key)
+    stamp = artifacts.stamp(found.path)
+    known: Json = request.app.state.tables
     if known.get(key, (None,))[0] == stamp:
         return {"name": found.name, **known[key][1]}
-    job = services.looking.submit("tables", {"path": str(found.path)}, grace=BRIEF)
-    known[key] = stamp, await result_of(job, request)
+    path = str(found.path)
+    known[key] = stamp, await ask(request, services.looking, "artifacts.tables", path=path)
     return {"name": found.name, **known[key][1]}
 
 
 @router.get("/arenas/{key}/games/{number}", tags=["arena and laboratory"])
-def arena_game(request: Request, key: str, number: int) -> dict[str, Any]:
+def arena_game(request: Request, key: str, number: int) -> Json:
     """Return one game of a tournament with all its positions."""
-    found = shelves.pick(shelves.arenas(services_of(request).settings), key)
-    return whole(shelves.game_of(found.path, number))
+    found = artifacts.pick(artifacts.arenas(services_of(request).settings), key)
+    return whole(artifacts.game_of(found.path, number))
 
 
 @router.get("/trainings", tags=["arena and laboratory"])
-def trainings(request: Request) -> list[dict[str, Any]]:
+def trainings(request: Request) -> list[Json]:
     """List trainings in the folder of runs, latest first."""
-    return [_entry(found) for found in shelves.trainings(services_of(request).settings)]
+    return _entries(artifacts.trainings(services_of(request).settings))
 
 
 @router.get("/trainings/{key}", tags=["arena and laboratory"])
-def training(request: Request, key: str) -> dict[str, Any]:
+def training(request: Request, key: str) -> Json:
     """Return the metrics of a training as columns."""
-    found = shelves.pick(shelves.trainings(services_of(request).settings), key)
-    return {"name": found.name, **shelves.metrics(found.path)}
+    found = artifacts.pick(artifacts.trainings(services_of(request).settings), key)
+    return {"name": found.name, **artifacts.metrics(found.path)}
 
 
 @router.get("/reports", tags=["arena and laboratory"])
-def reports(request: Request) -> list[dict[str, Any]]:
+def reports(request: Request) -> list[Json]:
     """List the laboratory's reports, latest first."""
-    return [_entry(found) for found in shelves.reports(services_of(request).settings)]
+    return _entries(artifacts.reports(services_of(request).settings))
 
 
 @router.get("/reports/{key}", response_class=FileResponse, tags=["arena and laboratory"])
 def report(request: Request, key: str) -> FileResponse:
     """Return one report as a page."""
-    found = shelves.pick(shelves.reports(services_of(request).settings), key)
+    found = artifacts.pick(artifacts.reports(services_of(request).settings), key)
     return FileResponse(found.path, headers={"content-security-policy": _REPORT_POLICY})

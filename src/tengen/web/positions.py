@@ -1,10 +1,24 @@
-"""Turn boards into plain values and back, for JSON and for worker processes; decide nothing."""
+"""Boards and games as plain values, for JSON and for worker processes; uploads as games.
+
+Uploads are read in a worker process, within limits of size and time. No name of a request is ever
+opened, and packed bytes are unpacked up to a limit, so that a small file cannot grow without end.
+"""
 
 from __future__ import annotations
 
+import base64
+import bz2
+import gzip
+import io
+import lzma
 import math
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -12,19 +26,22 @@ from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, point_at
 from tengen.board.counting import Count
 from tengen.contracts import Verdict
-from tengen.errors import IllegalMoveError
+from tengen.errors import IllegalMoveError, RecordError
 from tengen.game.sgf import start_of
-from tengen.records import GameRecord
-from tengen.records.record import board_at, positions
+from tengen.records import Fault, GameRecord, loads, read_games
+from tengen.records.record import board_at, positions, rules_named
 from tengen.records.sgf_properties import parse_text
 from tengen.reviews.batch import headline
+from tengen.web.workers import Context, Json
 
 LETTERS = ".XO"
 NAMES = {BLACK: "black", WHITE: "white"}
 COLOURS = {"black": BLACK, "white": WHITE}
+_LONGEST_TEXT = 4000
+"""Characters of a comment that are kept."""
 
 
-def to_value(board: Board) -> dict[str, Any]:
+def to_value(board: Board) -> Json:
     """Return everything that makes this board again with `to_board`."""
     start = start_of(board)
     return {
@@ -40,7 +57,7 @@ def to_value(board: Board) -> dict[str, Any]:
     }
 
 
-def to_board(value: dict[str, Any]) -> Board:
+def to_board(value: Json) -> Board:
     """Make the board that `to_value` described."""
     board = Board(
         value["rows"],
@@ -58,7 +75,7 @@ def to_board(value: dict[str, Any]) -> Board:
 
 
 def rows_of(board: Board) -> list[str]:
-    """Return the stones as one string a row: `.` empty, `X` black, `O` white."""
+    """Return the stones as one string per row: `.` empty, `X` black, `O` white."""
     return ["".join(LETTERS[c] for c in row) for row in board.grid()]
 
 
@@ -67,9 +84,9 @@ def vertex(point: int, board: Board) -> str:
     return format_gtp(point, board.rows, board.cols)
 
 
-def vertices(points: object, board: Board) -> list[str]:
+def vertices(points: Iterable[int], board: Board) -> list[str]:
     """Name points as GTP does."""
-    return [vertex(int(p), board) for p in points]  # type: ignore[attr-defined]
+    return [vertex(int(p), board) for p in points]
 
 
 def named_moves(board: Board) -> list[list[str]]:
@@ -79,31 +96,27 @@ def named_moves(board: Board) -> list[list[str]]:
 
 def illegal_points(board: Board) -> list[str]:
     """Name the empty points that the side to move may not play."""
-    mask = board.legal_mask()[:-1]
     empty = board.grid().ravel() == 0
-    found = np.flatnonzero(empty & ~mask)
+    found = np.flatnonzero(empty & ~board.legal_mask()[:-1])
     return [vertex(point_at(int(i), board.rows, board.cols), board) for i in found]
 
 
-def likely_moves(priors: FloatArray, board: Board, count: int) -> list[dict[str, Any]]:
+def likely_moves(priors: FloatArray, board: Board, count: int) -> list[Json]:
     """Return the likeliest moves with their probabilities, likeliest first."""
-    order = np.argsort(-priors, kind="stable")[:count]
+    order = [int(i) for i in np.argsort(-priors, kind="stable")[:count] if priors[i] > 0]
+    names = vertices((point_at(i, board.rows, board.cols) for i in order), board)
     return [
-        {
-            "move": vertex(point_at(int(i), board.rows, board.cols), board),
-            "probability": float(priors[i]),
-        }
-        for i in order
-        if priors[i] > 0
+        {"move": name, "probability": float(priors[i])}
+        for name, i in zip(names, order, strict=True)
     ]
 
 
 def mask_rows(mask: BoolArray) -> list[str]:
-    """Return a mask of the board as one string a row of `0` and `1`."""
+    """Return a mask of the board as one string of `0` and `1` per row."""
     return ["".join("01"[int(cell)] for cell in row) for row in mask]
 
 
-def counted(count: Count) -> dict[str, Any]:
+def counted(count: Count) -> Json:
     """Return a count in plain values, with the points of either side."""
     return {
         **count.to_dict(),
@@ -113,8 +126,8 @@ def counted(count: Count) -> dict[str, Any]:
     }
 
 
-def judged_blocks(verdict: Verdict, board: Board) -> list[dict[str, Any]]:
-    """Return what a scorer says of every block."""
+def judged_blocks(verdict: Verdict, board: Board) -> list[Json]:
+    """Return a scorer's verdict on every block."""
     return [
         {
             "stones": vertices(block.stones, board),
@@ -136,8 +149,17 @@ def last_vertex(board: Board) -> str | None:
     return None if last is None else vertex(last, board)
 
 
-_LONGEST_TEXT = 4000
-"""Characters of a comment that are kept."""
+def position_of(board: Board) -> Json:
+    """Return what a page needs to draw a position."""
+    return {
+        "stones": rows_of(board),
+        "turn": NAMES[board.turn],
+        "last": last_vertex(board),
+        "captures": list(board.prisoners),
+    }
+
+
+# ----- Games -----
 
 
 def replayed(record: GameRecord) -> tuple[list[Board], str]:
@@ -154,36 +176,22 @@ def replayed(record: GameRecord) -> tuple[list[Board], str]:
     return boards, ""
 
 
-def whole(record: GameRecord) -> dict[str, Any]:
+def whole(record: GameRecord) -> Json:
     """Return a game with all its positions, the one before the first move first."""
     boards, remark = replayed(record)
+    line = [
+        ["?BW"[colour], format_gtp(point, record.rows, record.cols)]
+        for colour, point in record.moves[: len(boards) - 1]
+    ]
     return {
         **headline(record),
         "remark": remark,
         "scoring": boards[0].rules.scoring,
         "positions": [position_of(board) for board in boards],
         # Stones put down in mid-game make a line of moves meaningless.
-        "line": [] if record.edits else _line(record, len(boards) - 1),
+        "line": [] if record.edits else line,
         "comments": _comments(record, len(boards)),
     }
-
-
-def position_of(board: Board) -> dict[str, Any]:
-    """Return what a page needs to draw a position."""
-    return {
-        "stones": rows_of(board),
-        "turn": NAMES[board.turn],
-        "last": last_vertex(board),
-        "captures": list(board.prisoners),
-    }
-
-
-def _line(record: GameRecord, count: int) -> list[list[str]]:
-    """Return the first moves of a record as pairs such as `["B", "D4"]`."""
-    return [
-        ["B" if colour == BLACK else "W", format_gtp(point, record.rows, record.cols)]
-        for colour, point in record.moves[:count]
-    ]
 
 
 def _comments(record: GameRecord, count: int) -> dict[str, str]:
@@ -198,3 +206,111 @@ def _comments(record: GameRecord, count: int) -> dict[str, str]:
             key = str(number)
             found[key] = f"{found[key]}\n{text}" if key in found else text
     return found
+
+
+# ----- Uploads -----
+
+READ_SECONDS = 20.0
+"""Most seconds for reading one upload."""
+UPLOAD_BYTES = 8_000_000
+"""Largest upload."""
+_UNPACKED_BYTES = 8 * UPLOAD_BYTES
+"""Largest contents of one."""
+UPLOAD_GAMES = 100
+"""Most games taken from one upload."""
+_GAME_MOVES = 2000
+"""Most moves of one game."""
+_PACKED: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+}
+"""How each packing begins, and what unpacks it; the content counts, not the name."""
+_KNOWN = (".sgf", ".gib", ".ngf", ".txt", ".mgt")
+
+
+def packed(data: bytes, name: str) -> Json:
+    """Return an upload as arguments of a task."""
+    return {"data": base64.b64encode(data).decode(), "name": name}
+
+
+def games_of_upload(arguments: Json, context: Context) -> Json:
+    """Return every game of an upload as SGF, with its headline."""
+    games = [
+        {"sgf": record.utf8_sgf().decode("utf-8", "replace"), "headline": headline(record)}
+        for record in read_upload(**arguments)
+    ]
+    return {"games": games}
+
+
+def game_of_upload(arguments: Json, context: Context) -> Json:
+    """Return one game of an upload with all its positions."""
+    number = arguments.pop("game")
+    found = read_upload(**arguments)
+    if number > len(found):
+        raise RecordError(f"the file has {len(found)} games")
+    return {**whole(found[number - 1]), "games": len(found)}
+
+
+def end_of_upload(arguments: Json, context: Context) -> Json:
+    """Return the last position of the first game of an upload, which must be unfinished."""
+    record = read_upload(**arguments)[0]
+    board = board_at(record, rules=rules_named(record.rules))
+    if record.result.kind != "unknown":
+        raise RecordError(f"{record.file}: this game is finished; review or score it instead")
+    return to_value(board)
+
+
+def replay(arguments: Json, context: Context) -> Json:
+    """Return a stored game with all its positions."""
+    return whole(loads(arguments["sgf"])[0])
+
+
+def read_upload(data: str, name: str) -> list[GameRecord]:
+    """Return the games of an upload that `packed` made: SGF of any age, collections, archives."""
+    raw, shown, suffix = unpacked(data, name)
+    faults: list[Fault] = []
+    found: list[GameRecord] = []
+    with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
+        path = Path(folder) / f"upload{suffix}"
+        path.write_bytes(raw)
+        for record in read_games(path, on_fault=faults.append):
+            record.file = shown
+            found.append(record)
+            if len(found) >= UPLOAD_GAMES:
+                break
+    if not found:
+        reason = next((f.reason for f in faults if not f.repaired), "no game in it")
+        raise RecordError(f"{shown}: {reason}")
+    for record in found:
+        if len(record.moves) > _GAME_MOVES:
+            raise RecordError(
+                f"{shown}: game {record.game} has {len(record.moves)} moves; "
+                f"at most {_GAME_MOVES} are taken"
+            )
+    return found
+
+
+def unpacked(data: str, name: str) -> tuple[bytes, str, str]:
+    """Return an upload's bytes, its name for people, and the ending that tells its format."""
+    raw, name = base64.b64decode(data), Path(name).name[:80] or "game.sgf"
+    if not raw.strip():
+        raise RecordError(f"{name}: an empty file")
+    suffix = next((s for s in _KNOWN if s in name.lower()), ".sgf")
+    try:
+        for beginning, opener in _PACKED.items():
+            if raw.startswith(beginning):
+                raw = opener(io.BytesIO(raw)).read(_UNPACKED_BYTES + 1)
+                break
+        size = len(raw)
+        if raw[:4] == b"PK\x03\x04":
+            suffix = ".zip"
+            with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+                size += sum(member.file_size for member in archive.infolist())
+        elif raw[257:262] == b"ustar":
+            suffix = ".tar"
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as broken:
+        raise RecordError(f"{name}: damaged archive: {broken}") from None
+    if size > _UNPACKED_BYTES:
+        raise RecordError(f"{name}: grows beyond {_UNPACKED_BYTES} bytes when it is unpacked")
+    return raw, name, suffix

@@ -1,8 +1,8 @@
 """Decide whose requests are answered, before any route gets them.
 
-Refuses foreign hosts (rebinding of names), requests from other sites, bodies that are too large,
-and, where a token is set, everybody without it. Adds the headers that keep the page to itself.
-Closes connections that are idle or too slow.
+Refuses foreign hosts (DNS rebinding), requests from other sites, bodies that are too large and,
+where a token is set, everybody without it. Adds the headers that isolate the page. Closes
+connections that are idle or too slow.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from urllib.parse import parse_qs, urlsplit
 from fastapi import HTTPException
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from tengen.web.settings import LOOPBACK, Settings
+from tengen.web.positions import UPLOAD_BYTES
+from tengen.web.services import LOOPBACK, Settings
 
 _Message = MutableMapping[str, Any]
 _Receive = Callable[[], Awaitable[_Message]]
-Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, Send], Awaitable[None]]
+_Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
 _COOKIE = "tengen-token"
 _CONTENT_POLICY = (
@@ -42,8 +43,8 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-
-
+_TOO_LARGE = f"at most {UPLOAD_BYTES} bytes may be sent at once"
+_ELSEWHERE = "requests from other sites are not answered"
 _ARRIVAL = 60.0
 """Seconds within which a request must arrive, and within which a visitor must take an answer."""
 _FAREWELL = 0.5
@@ -114,7 +115,7 @@ class Guard:
     def __init__(self, app: _App, settings: Settings) -> None:
         self._app, self._settings = app, settings
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: Send) -> None:
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
         """Refuse a request or hand it on."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -132,36 +133,25 @@ class Guard:
             cookie = f"{_COOKIE}={self._settings.token}; Path=/; HttpOnly; SameSite=Strict"
             await _answer(send, 303, "", [("location", "/"), ("set-cookie", cookie)])
             return
-        await self._hand_on(scope, receive, send)
-
-    async def _hand_on(self, scope: _Message, receive: _Receive, send: Send) -> None:
         taken = 0
 
         async def limited() -> _Message:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > self._settings.upload_bytes:
-                raise HTTPException(413, self._too_large())
+            if taken > UPLOAD_BYTES:
+                raise HTTPException(413, _TOO_LARGE)
             return message
 
         async def covered(message: _Message) -> None:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.encode(), value.encode())
-                        for name, value in _HEADERS.items()
-                        if name.encode() not in present
-                    ),
-                ]
+                ours = ((name.encode(), value.encode()) for name, value in _HEADERS.items())
+                more = [header for header in ours if header[0] not in present]
+                message["headers"] = [*message["headers"], *more]
             await send(message)
 
         await self._app(scope, limited, covered)
-
-    def _too_large(self) -> str:
-        return f"at most {self._settings.upload_bytes} bytes may be sent at once"
 
     def _refusal(self, scope: _Message, headers: dict[str, str]) -> tuple[int, str] | None:
         """Return status and reason if the request is not for us."""
@@ -170,13 +160,13 @@ class Guard:
             return 421, "this server does not go by that name"
         origin = headers.get("origin")
         if origin is not None and not _is_from(origin, host):
-            return 403, "requests from other sites are not answered"
+            return 403, _ELSEWHERE
         site = headers.get("sec-fetch-site", "none")
         if site not in ("same-origin", "none") and scope["path"] != "/":
-            return 403, "requests from other sites are not answered"
+            return 403, _ELSEWHERE
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self._settings.upload_bytes:
-            return 413, self._too_large()
+        if not length.isdigit() or int(length) > UPLOAD_BYTES:
+            return 413, _TOO_LARGE
         if not self._shows_token(scope, headers):
             return 401, "show the token that the server printed: /?token=..."
         return None
@@ -189,7 +179,7 @@ class Guard:
             return False
         if name in LOOPBACK or name == self._settings.host.lower():
             return True
-        if self._settings.is_local:
+        if self._settings.host in LOOPBACK:
             return False
         # Addresses cannot be rebound, and the token is asked for anyway.
         try:
@@ -222,7 +212,7 @@ def _is_from(origin: str, host: str) -> bool:
 
 
 async def _answer(
-    send: Send, status: int, reason: str, extra: list[tuple[str, str]] | None = None
+    send: _Send, status: int, reason: str, extra: list[tuple[str, str]] | None = None
 ) -> None:
     """Answer without asking any route."""
     headers = [*_HEADERS.items(), ("content-type", "application/json"), *(extra or [])]

@@ -1,21 +1,25 @@
-"""Keep games and reviews in one SQLite database; every change is committed before it is shown.
+"""Keep games, reviews and problems in one SQLite database; changes are committed before they show.
 
 Rows and JSON only, no Go. Killing the server at any moment loses nothing that a page was shown, and
 a second server on the same database is refused.
+
+Problems are made of a person's own mistakes: find the better move. A solved problem comes back
+after more and more days, an unsolved one tomorrow.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tengen.errors import TengenError
 from tengen.files import lock
+from tengen.web.workers import Json
 
 _FORMAT = 1
 _LISTED = 200
@@ -40,8 +44,18 @@ def _part_of(kind: str) -> str:
     return f"{kind}-part"
 
 
+def default_database() -> Path:
+    """Return where games are kept unless the command line names another file."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "tengen" / "web.sqlite"
+
+
 class StorageError(TengenError):
     """A change that cannot be stored, such as on a full disk; nothing was changed."""
+
+
+class UnknownItemError(TengenError):
+    """Nothing goes by this id."""
 
 
 class Store:
@@ -81,7 +95,7 @@ class Store:
         except sqlite3.OperationalError as failure:
             raise StorageError(f"nothing can be stored ({failure}); is the disk full?") from None
 
-    def put(self, kind: str, key: str, summary: dict[str, Any], body: dict[str, Any]) -> None:
+    def put(self, kind: str, key: str, summary: Json, body: Json) -> None:
         """Insert or replace an item."""
         now = time.time()
         with self._change() as connection:
@@ -91,23 +105,31 @@ class Store:
                 (kind, key, now, now, json.dumps(summary), json.dumps(body)),
             )
 
-    def put_part(self, kind: str, key: str, number: int, body: dict[str, Any]) -> None:
+    def put_part(self, kind: str, key: str, number: int, body: Json) -> None:
         """Insert or replace one part of an item."""
         self.put(_part_of(kind), f"{key}/{number:06}", {}, body)
 
-    def get(self, kind: str, key: str) -> dict[str, Any] | None:
-        """Return an item's body, None if there is none."""
+    def get(self, kind: str, key: str) -> Json:
+        """Return an item's body."""
         query = "SELECT body FROM items WHERE kind=? AND id=?"
         row = self._connection.execute(query, (kind, key)).fetchone()
-        return None if row is None else json.loads(row[0])
+        if row is None:
+            raise UnknownItemError(f"there is no such {kind}")
+        body: Json = json.loads(row[0])
+        return body
 
-    def parts(self, kind: str, key: str) -> list[dict[str, Any]]:
+    def has(self, kind: str, key: str) -> bool:
+        """Tell whether there is such an item."""
+        query = "SELECT 1 FROM items WHERE kind=? AND id=?"
+        return self._connection.execute(query, (kind, key)).fetchone() is not None
+
+    def parts(self, kind: str, key: str) -> list[Json]:
         """Return the parts of an item in the order of their numbers."""
         query = "SELECT body FROM items WHERE kind=? AND id >= ? AND id < ? ORDER BY id"
         rows = self._connection.execute(query, (_part_of(kind), f"{key}/", f"{key}0"))
         return [json.loads(body) for (body,) in rows]
 
-    def list(self, kind: str, limit: int | None = _LISTED) -> list[dict[str, Any]]:
+    def list(self, kind: str, limit: int | None = _LISTED) -> list[Json]:
         """Return the latest summaries of a kind with id and times, latest change first.
 
         There are 200 at most, or `limit`; with None all come.
@@ -122,17 +144,59 @@ class Store:
             for key, created, changed, summary in self._connection.execute(query, (kind, most))
         ]
 
-    def delete(self, kind: str, key: str) -> bool:
-        """Remove an item and its parts; tell whether there was one."""
+    def delete(self, kind: str, key: str) -> None:
+        """Remove an item and its parts."""
         with self._change() as connection:
             connection.execute(
                 "DELETE FROM items WHERE kind=? AND id >= ? AND id < ?",
                 (_part_of(kind), f"{key}/", f"{key}0"),
             )
             query = "DELETE FROM items WHERE kind=? AND id=?"
-            return connection.execute(query, (kind, key)).rowcount > 0
+            if connection.execute(query, (kind, key)).rowcount == 0:
+                raise UnknownItemError(f"there is no such {kind}")
 
     def close(self) -> None:
         """Close the database and let another server use it."""
         self._connection.close()
         self._lock.release()
+
+
+# ----- Problems -----
+
+PROBLEM = "problem"
+_DAY = 86400.0
+_PAUSES = (1, 3, 7, 21, 60)
+"""Days until a problem is asked again, by how often in a row it was solved."""
+_SOLVED = 3.0
+"""A move solves a problem if it loses at most this part of what the mistake lost."""
+_LEAST = 1.0
+"""Points that a solution may always lose."""
+
+
+def keep_problems(store: Store, game: str, lessons: list[Json], now: float) -> None:
+    """Keep the mistakes of a game as problems for the next day; those kept before stay."""
+    for lesson in lessons:
+        key = f"{game}-{lesson['number']}-{lesson['move']}"
+        if not store.has(PROBLEM, key):
+            names = ("board", "number", "colour", "move", "best", "points_lost")
+            body = {"id": key, **{name: lesson[name] for name in names}}
+            _put_problem(store, {**body, "solved": 0, "due": now + _DAY})
+
+
+def rate_answer(store: Store, body: Json, lost: float, move: str, now: float) -> Json:
+    """Judge an answer by the points it loses, and set the day of the next question."""
+    solved = move == body["best"] or lost <= max(body["points_lost"] / _SOLVED, _LEAST)
+    days = _PAUSES[min(body["solved"], len(_PAUSES) - 1)] if solved else 1
+    body |= {"solved": body["solved"] + 1 if solved else 0, "due": now + days * _DAY}
+    _put_problem(store, body)
+    return {"solved": solved, "points_lost": lost, "best": body["best"], "due": body["due"]}
+
+
+def list_problems(store: Store) -> list[Json]:
+    """Return all problems, those that wait longest first."""
+    return sorted(store.list(PROBLEM, limit=None), key=lambda one: float(one["due"]))
+
+
+def _put_problem(store: Store, body: Json) -> None:
+    shown = {name: body[name] for name in ("number", "colour", "points_lost", "solved", "due")}
+    store.put(PROBLEM, body["id"], {**shown, "size": body["board"]["rows"]}, body)

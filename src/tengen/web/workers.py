@@ -1,14 +1,16 @@
-"""Run tasks in processes of their own, so that thinking never blocks the server; know no task.
+"""Run tasks in processes of their own, so that thinking never blocks the server.
 
-A `Lane` has one or more processes and a queue. A job can be cancelled at any time: a task that
-does not stop by itself soon is killed with its process. A process that dies in the middle of a job
-is replaced and the job is run once more. Only JSON travels between the processes.
+A task is a function in a module of this package, named `MODULE.FUNCTION`; only JSON travels between
+the processes. A `Lane` has one process and a queue. A job can be cancelled at any time: a task that
+does not stop soon is killed with its process. When a process dies in the middle of a job, it is
+replaced and the job is run once more.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import json
 import math
 import multiprocessing
@@ -27,17 +29,16 @@ import psutil
 
 from tengen.errors import TengenError
 
-_GRACE = 1.0
+Json = dict[str, Any]
+
+GRACE = 1.0
 """Seconds that a cancelled task has to stop before its process is killed."""
 BRIEF = 30.0
-"""The same for tasks that are over soon anyway: a new process would take longer to load models."""
+"""The same for short tasks: a new process would take longer to load models."""
 _NICE = 8
 """Priority of background work: about a sixth of the time of a busy processor."""
 _ATTEMPTS = 2
 """How often a job is tried when its process dies."""
-
-Task = Callable[[dict[str, Any], "Context"], Any]
-"""What a process runs: plain values in, plain values out."""
 
 
 class CancelledJob(Exception):
@@ -45,16 +46,12 @@ class CancelledJob(Exception):
 
 
 class WorkerDiedError(TengenError):
-    """The process died again and again while it worked on the job."""
-
-
-class TooLongError(TengenError):
-    """The job took longer than it may."""
+    """The process died on every attempt at the job."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a task can do besides its work: tell parts of its result, and ask whether to stop."""
+    """What a task can do besides its work: report parts of its result, and ask whether to stop."""
 
     tell: Callable[[Any], None]
     stop: Callable[[], bool]
@@ -65,47 +62,38 @@ class Job:
     """One task to be done; `future` holds its result."""
 
     task: str
-    arguments: dict[str, Any]
+    arguments: Json
     on_part: Callable[[Any], None] = lambda part: None
-    grace: float = _GRACE
+    grace: float = GRACE
     limit: float = math.inf
     future: Future[Any] = field(default_factory=Future)
-    _stopping: threading.Event = field(default_factory=threading.Event)
+    is_cancelled: bool = False
 
     def cancel(self) -> None:
         """Give the job up, whether it waits or runs."""
-        self._stopping.set()
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether somebody gave it up."""
-        return self._stopping.is_set()
+        self.is_cancelled = True
 
 
 class Lane:
-    """Processes that do one kind of work, and the jobs that wait for them.
+    """One process for one kind of work, and the jobs that wait for it.
 
-    With `background` they take only the processor time that others leave. Until the kernels named
-    `spare` are compiled, they run all kernels as plain Python.
+    With `background` it takes only the processor time that others leave. Until the kernels named
+    `spare` are compiled, it runs all kernels as plain Python.
     """
 
-    def __init__(
-        self, tasks: str, workers: int = 1, *, background: bool = False, spare: str = ""
-    ) -> None:
-        self._options = tasks, background, spare
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="lane")
-        self._local = threading.local()
-        self._children: set[_Child] = set()
-        self._waiting: set[Job] = set()
+    def __init__(self, *, background: bool = False, spare: str = "") -> None:
+        self._options = background, spare
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="lane")
+        self._child: _Child | None = None
         self._closed = False
 
     def submit(
         self,
         task: str,
-        arguments: dict[str, Any],
+        arguments: Json,
         on_part: Callable[[Any], None] = lambda part: None,
         *,
-        grace: float = _GRACE,
+        grace: float = GRACE,
         limit: float = math.inf,
     ) -> Job:
         """Queue a job that may use `limit` seconds of processor time.
@@ -113,73 +101,45 @@ class Lane:
         `on_part` is called, from another thread, with each part of the result.
         """
         job = Job(task, arguments, on_part, grace, limit)
-        self._waiting.add(job)
-        self._pool.submit(self._work, job)
+        job.future = self._pool.submit(self._run, job)
         return job
 
     def close(self) -> None:
-        """Cancel everything and end the processes."""
+        """Cancel everything and end the process."""
         self._closed = True
-        for job in list(self._waiting):
-            job.cancel()
-        for child in list(self._children):
-            child.kill()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._child is not None:
+            self._child.kill()
+        self._pool.shutdown()
 
-    def _work(self, job: Job) -> None:
-        try:
-            result = self._attempt(job)
-        except BaseException as failure:
-            job.future.set_exception(failure)
-        else:
-            job.future.set_result(result)
-        finally:
-            self._waiting.discard(job)
-
-    def _attempt(self, job: Job) -> Any:
+    def _run(self, job: Job) -> Any:
         for _ in range(_ATTEMPTS):
             if job.is_cancelled or self._closed:
                 raise CancelledJob
-            child = self._child()
+            if self._child is None or not self._child.process.is_alive():
+                self._child = _Child(*self._options)
+            child = self._child
             try:
+                if self._closed:  # while the process was started
+                    raise CancelledJob
                 return child.run(job)
-            except TooLongError:
-                self._drop(child)
-                raise
             except (EOFError, OSError):
-                self._drop(child)
-            except CancelledJob:
-                if not child.is_idle:
-                    self._drop(child)
-                raise
+                continue
+            finally:
+                if self._closed or not child.is_idle:
+                    child.kill()
+                    self._child = None
         raise WorkerDiedError(f"the process that worked on this ({job.task}) died twice")
-
-    def _child(self) -> _Child:
-        child: _Child | None = getattr(self._local, "child", None)
-        if child is None or not child.process.is_alive():
-            child = _Child(*self._options)
-            self._local.child = child
-            self._children.add(child)
-            if self._closed:  # meanwhile, and without this process
-                self._drop(child)
-                raise CancelledJob
-        return child
-
-    def _drop(self, child: _Child) -> None:
-        child.kill()
-        self._children.discard(child)
-        self._local.child = None
 
 
 class _Child:
     """One process and the pipe to it; used by one thread only."""
 
-    def __init__(self, tasks: str, background: bool, spare: str) -> None:
+    def __init__(self, background: bool, spare: str) -> None:
         # A spawned process inherits nothing of ours, neither locks nor sockets.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._stop = context.RawValue(ctypes.c_bool, False)
-        arguments = (tasks, background, spare, theirs, self._stop)
+        arguments = (background, spare, theirs, self._stop)
         self.process = context.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
@@ -207,7 +167,7 @@ class _Child:
                     return value
                 raise TengenError(value) if kind == "refused" else RuntimeError(value)
             if used and self._used() - used > job.limit:
-                raise TooLongError(f"given up after {job.limit:g} seconds")
+                raise TengenError(f"given up after {job.limit:g} seconds")
             if job.is_cancelled:
                 self._stop.value = True
                 asked = asked or time.monotonic()
@@ -259,16 +219,13 @@ def _begin(*, background: bool) -> None:
         os.nice(_NICE)
 
 
-def _serve(tasks: str, background: bool, spare: str, pipe: Any, stop: Any) -> None:
+def _serve(background: bool, spare: str, pipe: Any, stop: Any) -> None:
     """Do jobs until the server is gone; runs in the child process."""
-    import importlib
-
     _begin(background=background)  # first: the server may end while modules are imported
-    from tengen import compiling
-
     if spare:
+        from tengen import compiling
+
         compiling.spare(spare, quiet=True)
-    table: dict[str, Task] = importlib.import_module(tasks).TASKS
     parent = os.getppid()
 
     def send(kind: str, value: Any) -> None:
@@ -284,8 +241,10 @@ def _serve(tasks: str, background: bool, spare: str, pipe: Any, stop: Any) -> No
         except (EOFError, OSError):
             return
         try:
+            module, _, name = task.rpartition(".")
+            function = getattr(importlib.import_module(f"tengen.web.{module}"), name)
             send("begun", None)
-            send("done", table[task](arguments, context))
+            send("done", function(arguments, context))
         except BrokenPipeError:
             return
         except (TengenError, OSError) as mistake:

@@ -1,0 +1,282 @@
+"""What lies on this machine to be shown: tournaments, trainings, reports, collections of openings.
+
+Everything found gets an id made of its path. Requests name ids only, so no path from outside is
+ever opened. Tables and openings are read in worker processes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tengen.arena.database import reading
+from tengen.arena.placing import LADDERS
+from tengen.arena.results import Results, Standing, results_of
+from tengen.board import Board
+from tengen.errors import RecordError, TengenError
+from tengen.explorer import Openings, build, explore, index_of_games, open_index
+from tengen.explorer.building import PLIES
+from tengen.explorer.index import SUFFIX, cached_path
+from tengen.models.registry import Opinions, opinions_on
+from tengen.records import GameRecord, loads
+from tengen.web.machines import wanted
+from tengen.web.positions import likely_moves, to_board, unpacked
+from tengen.web.store import UnknownItemError
+from tengen.web.workers import Context, Json
+
+if TYPE_CHECKING:
+    from tengen.web.services import Settings
+
+_MOST = 200
+"""Things of each kind that are listed."""
+_ROWS = 2000
+"""Rows of a training's metrics that are returned; of more, every second, third, ..."""
+_GAME = ("black", "white", "result", "plies", "reason")
+"""What a list of a tournament's games shows of each."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Something that can be shown."""
+
+    name: str
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The id by which requests name it."""
+        return hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:12]
+
+
+def arenas(settings: Settings) -> list[Found]:
+    """List the databases of tournaments: given ones, those of the runs, the shipped ladders."""
+    # They were there when the server started; one that went since is not listed.
+    given = [Found(path.name, path) for path in settings.arenas if path.is_file()]
+    own = [Found(_below(p, settings.runs), p) for p in _under(settings.runs, "*.sqlite")]
+    shipped = [Found(f"ladder {p.stem}", p) for p in sorted(LADDERS.glob("*.sqlite"), key=_size)]
+    return list({item.id: item for item in (*given, *own, *shipped)}.values())
+
+
+def trainings(settings: Settings) -> list[Found]:
+    """List the trainings: folders with metrics, latest first."""
+    found = _under(settings.runs, "metrics.jsonl")
+    return [Found(_below(path.parent, settings.runs), path) for path in found]
+
+
+def reports(settings: Settings) -> list[Found]:
+    """List the reports that the laboratory wrote, latest first."""
+    found = _under(settings.runs, "report.html")
+    return [Found(_below(path.parent, settings.runs), path) for path in found]
+
+
+def pick(items: list[Found], key: str) -> Found:
+    """Return the item with an id."""
+    for item in items:
+        if item.id == key:
+            return item
+    raise UnknownItemError("there is no such thing here")
+
+
+def stamp(path: Path) -> list[int]:
+    """Return what changes whenever a game is added to a database."""
+    log = path.with_name(f"{path.name}-wal")
+    return [p.stat().st_mtime_ns for p in (path, log) if p.exists()]
+
+
+def tables(arguments: Json, context: Context) -> Json:
+    """Make the tables of a tournament; runs in a worker."""
+    with reading(arguments["path"]) as database:
+        results = results_of(database)
+    return {
+        "standings": [_standing(one) for one in results.standings],
+        "cross": _cross(results),
+        "games": len(results.rows),
+        "duplicates": results.duplicates,
+        "faults": results.faults,
+        "latest": [
+            {"number": number, **{name: getattr(row, name) for name in _GAME}}
+            for number, row in list(enumerate(results.rows))[: -_MOST - 1 : -1]
+        ],
+    }
+
+
+def game_of(path: Path, number: int) -> GameRecord:
+    """Return one game of a tournament by its place in the database."""
+    with reading(path) as database:
+        rows = database.games()
+    if not 0 <= number < len(rows):
+        raise UnknownItemError("there is no such game")
+    record = loads(rows[number].sgf)[0]
+    record.file = f"{rows[number].black} against {rows[number].white}"
+    return record
+
+
+def metrics(path: Path) -> Json:
+    """Return the numbers of a training as columns by name, and the column to plot them over."""
+    rows = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # the line that is being written right now
+        if isinstance(row, dict):
+            rows.append(row)
+    rows = rows[:: max(1, math.ceil(len(rows) / _ROWS))]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: [_number(row.get(name)) for row in rows] for name in names}
+    columns = {
+        name: values for name, values in columns.items() if any(v is not None for v in values)
+    }
+    over = next((n for n in ("step", "games", "generation", "epoch") if n in columns), None)
+    return {"over": over, "rows": len(rows), "columns": columns}
+
+
+def _standing(one: Standing) -> Json:
+    rating = one.rating
+    return {
+        **{name: getattr(one, name) for name in ("name", "games", "wins", "losses", "draws")},
+        "rate": _number(one.rate),
+        "elo": rating and _number(rating.elo),
+        "interval": rating and [_number(rating.low), _number(rating.high)],
+        "seconds_per_move": _number(one.seconds_per_move),
+        "faults": one.faults,
+    }
+
+
+def _cross(results: Results) -> list[list[list[int] | None]]:
+    """Return wins, losses and draws of each player (row) against each other, in standing order."""
+    names = [one.name for one in results.standings]
+    pairs = [[results.cross.get((first, second)) for second in names] for first in names]
+    return [[[s.wins, s.losses, s.draws] if s else None for s in row] for row in pairs]
+
+
+def _number(value: Any) -> float | None:
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if plain and math.isfinite(value) else None
+
+
+def _under(folder: Path, pattern: str) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    found = [path for path in folder.rglob(pattern) if path.is_file()]
+    return sorted(found, key=lambda path: -path.stat().st_mtime)[:_MOST]
+
+
+def _below(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder)) if path != folder else path.resolve().name
+
+
+def _size(path: Path) -> int:
+    digits = path.stem.partition("x")[0]
+    return int(digits) if digits.isdigit() else 0
+
+
+# ----- Openings -----
+
+INDEX_SECONDS = 300.0
+"""Most seconds for indexing a dropped collection."""
+_LIKED = 3
+"""Moves that each model names of its own accord."""
+_KEPT = 20
+"""Dropped collections that are kept; the oldest go first."""
+
+
+def collections(settings: Settings) -> list[Found]:
+    """List the collections: given ones, dropped ones, and those indexed by `tengen explore`."""
+    found = [Found(path.name, path) for path in settings.collections]
+    taken = {cached_path([str(path)], PLIES) for path in settings.collections}
+    others = (*_indexes(dropped(settings)), *_indexes(cached_path([], 0).parent))
+    return found + [Found(_title(path), path) for path in others if path not in taken]
+
+
+def index_upload(arguments: Json, context: Context) -> Json:
+    """Unpack and index a dropped collection; messages name it as its sender did."""
+    data, shown, suffix = unpacked(arguments["data"], arguments["name"])
+    kept = Path(arguments["folder"])
+    for old in _indexes(kept)[_KEPT - 1 :]:
+        old.unlink(missing_ok=True)
+    out = kept / f"{hashlib.sha256(data).hexdigest()[:16]}{SUFFIX}"
+    with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
+        # The index names its games by file, so the file goes by the name that its sender gave it.
+        games = Path(folder) / f"{_plain(shown.removesuffix(suffix))}{suffix}"
+        games.write_bytes(data)
+        try:
+            return {**_entry(build([games], out)), "out": str(out)}
+        except RecordError as wrong:
+            raise RecordError(str(wrong).replace(str(games), games.name)) from None
+
+
+def explore_openings(arguments: Json, context: Context) -> Json:
+    """Say what was played in a position, and what the models would play."""
+    board = to_board(arguments["board"])
+    index = _opened(arguments["path"], Path(arguments["path"]).stat().st_mtime_ns)
+    models = opinions_on(board.rows, board.cols)
+    answer = explore(
+        index,
+        board,
+        corner=arguments["corner"],
+        policies=models.policies,
+        evaluators=models.evaluators,
+        limit=arguments["top"],
+    )
+    marks = {id(move): letter for letter, move in answer.marks().items()}
+    told = answer.to_dict()
+    for row, move in zip(told["moves"], answer.moves, strict=True):
+        row["letter"] = marks.get(id(move), "")
+        row["example"]["file"] = Path(row["example"]["file"]).name
+    return {
+        **told,
+        "models": models.names,
+        "liked": {} if answer.corner else _liked(models, board),
+        "about": _entry(index),
+    }
+
+
+def _entry(index: Openings) -> Json:
+    about = index.about
+    return {"games": about.games, "sizes": about.sizes, "plies": about.plies}
+
+
+def _liked(models: Opinions, board: Board) -> Json:
+    """Return the moves that each model likes best, whether they were played or not."""
+    everybody = {**models.policies, **models.evaluators}
+    return {
+        name: likely_moves(wanted(model, board), board, _LIKED) for name, model in everybody.items()
+    }
+
+
+@lru_cache(maxsize=4)
+def _opened(path: str, changed: int) -> Openings:
+    return index_of_games([path])
+
+
+def dropped(settings: Settings) -> Path:
+    """Return the folder of the indexes of dropped collections."""
+    return settings.database.parent / "openings"
+
+
+def _indexes(folder: Path) -> list[Path]:
+    """List the indexes in a folder, latest first."""
+    found = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
+    return sorted(found, key=lambda path: -path.stat().st_mtime)
+
+
+def _title(path: Path) -> str:
+    """Name an index by the file that its first game came from."""
+    try:
+        index = open_index(path)
+        file, _ = index.origin(0)
+    except TengenError:
+        return path.name  # to open it says what is wrong
+    return f"{Path(file).name}, {index.about.games:,} games"
+
+
+def _plain(name: str) -> str:
+    """Keep of a sender's name what any file system takes."""
+    return "".join(c if c.isalnum() or c in " -_()+" else "_" for c in name).strip() or "games"

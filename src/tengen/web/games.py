@@ -1,0 +1,746 @@
+"""The games of the server and their routes: begin, move, take back, hint, count, problems.
+
+The service runs in the server's event loop, so that nothing happens to a game between two lines
+here. Workers choose the machine's moves; every change is stored before it is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Query, Request
+from fastapi.responses import Response, StreamingResponse
+from pydantic import BaseModel, Field
+
+from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board
+from tengen.errors import IllegalMoveError, TengenError
+from tengen.game.clock import Clock
+from tengen.game.session import BOTH, Session
+from tengen.game.sgf import start_of
+from tengen.web.machines import PERSON, Opponent, next_rung
+from tengen.web.positions import (
+    COLOURS,
+    NAMES,
+    counted,
+    illegal_points,
+    last_vertex,
+    named_moves,
+    position_of,
+    rows_of,
+    to_board,
+    to_value,
+    vertices,
+)
+from tengen.web.services import ALIVE, Watchers, ask, attachment, event, read, services_of, stream
+from tengen.web.store import (
+    PROBLEM,
+    StorageError,
+    Store,
+    UnknownItemError,
+    keep_problems,
+    list_problems,
+    rate_answer,
+)
+from tengen.web.workers import BRIEF, GRACE, CancelledJob, Job, Json, Lane
+
+GAME = "game"
+HINT_PLAYER = "tengen:seconds=0.8"
+_WORST = 3
+"""Expensive moves that are kept as problems."""
+_MOST_OPEN = 500
+"""Games held in memory; the others are read again when asked for."""
+_PAUSE = 10.0
+"""Seconds until the machine tries again to store its move."""
+_STORED = (
+    *("id", "human", "opponent", "seed", "ladder", "version", "teach", "lesson", "lessons"),
+    *("resigned", "timed_out", "accepted", "stopped", "open"),
+)
+"""Plain values of a game that are stored as they are."""
+
+_Colour = Literal["black", "white"]
+_Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
+
+
+class StaleMoveError(TengenError):
+    """The page showed another position than the game has now."""
+
+
+class NewGame(BaseModel, extra="forbid"):
+    """A game to begin."""
+
+    size: Annotated[int, Field(ge=5, le=19)] = 9
+    colour: _Colour = "black"
+    opponent: Annotated[str, Field(max_length=40)] = "level-1"
+    handicap: Annotated[int, Field(ge=0, le=9)] = 0
+    komi: Annotated[float | None, Field(ge=-200, le=200)] = None
+    rules: Literal["cgos", "chinese", "japanese", "aga", "new_zealand", "tromp_taylor"] = "cgos"
+    minutes: Annotated[float, Field(ge=0, le=600)] = 0
+    increment: Annotated[float, Field(ge=0, le=600)] = 0
+    ladder: bool = False
+    teach: Annotated[float, Field(ge=0, le=100)] = 0
+    """Stop the game after moves that lose at least so many points; 0 for no teacher."""
+
+
+@dataclass
+class WebGame(Session):
+    """A game of the server: a session with an id, an opponent and a version."""
+
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
+    opponent: str = ""
+    """The opponent's id in the server's list."""
+    ladder: bool = False
+    version: int = 0
+    trouble: str = ""
+    """What went wrong with the machine's last search, for people."""
+    teach: float = 0.0
+    """Points that a move must lose for the teacher to stop the game; 0 without a teacher."""
+    lesson: Json | None = None
+    """The review of the person's last move; `asks` while the person has to decide."""
+    lessons: list[Json] = field(default_factory=list)
+    """All mistakes that the teacher found, taken back or not."""
+
+    @classmethod
+    def start(cls, new: NewGame) -> WebGame:
+        """Begin a game."""
+        komi = HANDICAP_KOMI if new.komi is None and new.handicap else new.komi
+        board = Board(new.size, rules=new.rules, komi=komi)
+        if new.handicap:
+            board.place_handicap(new.handicap)
+        game = cls.resume(board, human=new.colour, opponent=new.opponent)
+        game.ladder, game.teach = new.ladder, new.teach
+        if new.minutes > 0:
+            game.clock = Clock.fischer(60 * new.minutes, new.increment)
+        return game
+
+    @classmethod
+    def resume(cls, board: Board, *, human: str, opponent: str) -> WebGame:
+        """Continue a game that was played elsewhere."""
+        sides = BOTH if opponent == PERSON else COLOURS[human]
+        return cls(board, sides, secrets.randbits(31), opponent=opponent)
+
+    @property
+    def won(self) -> bool | None:
+        """Whether the person won; None for a draw or a game that goes on."""
+        result = self.result if self.is_over else ""
+        if result[:2] not in ("B+", "W+") or self.human == BOTH:
+            return None
+        return (result[0] == "B") == (self.human == BLACK)
+
+    def changed(self) -> None:
+        """Note a change, so that pages ask again."""
+        self.version += 1
+        self.trouble = ""
+
+    @property
+    def needs_lesson(self) -> bool:
+        """Whether the teacher has to review the person's last move."""
+        moves = self.board.moves
+        if not self.teach or not moves or self.human == BOTH or moves[-1][0] != self.human:
+            return False
+        return self.lesson is None or self.lesson["number"] != len(moves)
+
+    def learn(self, found: Json) -> None:
+        """Take in the review of the last move; stop the game where it lost too much."""
+        asks = bool(found["verdict"]) and found["points_lost"] >= self.teach
+        self.lesson = {**found, "asks": asks}
+        if found["verdict"]:
+            before = self.board.copy()
+            before.undo()
+            self.lessons.append({**found, "after": None, "board": to_value(before)})
+
+    def go_on(self) -> None:
+        """Leave a move as it is although it lost points."""
+        if self.lesson is not None:
+            self.lesson["asks"] = False
+
+    def undo(self, now: float = 0.0) -> None:
+        """Take back the person's last move; see `Session`."""
+        super().undo(now)
+        self.lesson = None
+
+    @property
+    def worst(self) -> list[Json]:
+        """The most expensive moves of the person, taken back or not."""
+        dear = sorted(self.lessons, key=lambda one: -one["points_lost"])
+        return list({one["number"]: one for one in reversed(dear)}.values())[::-1][:_WORST]
+
+    @property
+    def status(self) -> str:
+        """The state of the game in a word."""
+        return "over" if self.is_over else "counting" if self.is_counting else "playing"
+
+    def state(self, now: float, *, thinking: bool = False) -> Json:
+        """Return everything that a page shows."""
+        board, count = self.board, self.count()
+        return {
+            "id": self.id,
+            "version": self.version,
+            "size": [board.rows, board.cols],
+            "komi": board.komi,
+            "handicap": board.handicap,
+            "scoring": board.rules.scoring,
+            "you": NAMES.get(self.human, "both"),
+            "opponent": self.opponent,
+            "ladder": self.ladder,
+            "start": rows_of(start_of(board)),
+            "teach": self.teach,
+            "lesson": self.lesson,
+            "worst": [{k: v for k, v in one.items() if k != "board"} for one in self.worst]
+            if self.is_over
+            else [],
+            "stones": rows_of(board),
+            "turn": NAMES[board.turn],
+            "moves": named_moves(board),
+            "last": last_vertex(board),
+            "captures": {"black": board.prisoners[0], "white": board.prisoners[1]},
+            "illegal": illegal_points(board),
+            "status": self.status,
+            "thinking": thinking,
+            "trouble": self.trouble,
+            "open": self.open,
+            "dead": None if self.dead is None else vertices(sorted(self.dead), board),
+            "count": None if count is None else counted(count),
+            "result": self.result if self.is_over else None,
+            "won": self.won,
+            "clock": self._clock_state(now),
+        }
+
+    def _clock_state(self, now: float) -> Json | None:
+        if not self.clock.limited:
+            return None
+        turn = self.board.turn
+        return {
+            "black": self.clock.remaining(BLACK, turn, now),
+            "white": self.clock.remaining(WHITE, turn, now),
+            "increment": self.clock.increment,
+            "running": self.clock.since is not None and self.status == "playing",
+        }
+
+    def summary(self) -> Json:
+        """Return what a list of games shows."""
+        return {
+            "size": self.board.rows,
+            "you": NAMES.get(self.human, "both"),
+            "opponent": self.opponent,
+            "moves": len(self.board.moves),
+            "handicap": self.board.handicap,
+            "ladder": self.ladder,
+            "result": self.result if self.is_over else None,
+            "won": self.won,
+            "status": self.status,
+        }
+
+    def body(self, now: float) -> Json:
+        """Return everything that makes this game again with `from_body`."""
+        clock = self._clock_state(now)
+        return {
+            "board": to_value(self.board),
+            "dead": None if self.dead is None else sorted(self.dead),
+            "clock": clock
+            and {"left": [clock["black"], clock["white"]], "increment": clock["increment"]},
+            **{name: getattr(self, name) for name in _STORED},
+        }
+
+    @classmethod
+    def from_body(cls, body: Json) -> WebGame:
+        """Make the game that `body` described; its clock stands still until somebody looks."""
+        # Games of older versions lack some names.
+        stored = {name: body[name] for name in _STORED if name in body}
+        game = cls(to_board(body["board"]), **stored)
+        game.dead = None if body["dead"] is None else set(body["dead"])
+        if clock := body["clock"]:
+            game.clock = Clock.fischer(max(clock["left"]), clock["increment"])
+            for colour, left in zip((BLACK, WHITE), clock["left"], strict=True):
+                game.clock.set_left(colour, left, 0)
+        return game
+
+
+@dataclass(eq=False)
+class _Open:
+    """A game in memory, with the job that thinks about it and those who watch it."""
+
+    game: WebGame
+    job: Job | None = None
+    watchers: Watchers = field(default_factory=Watchers)
+    alarm: asyncio.TimerHandle | None = None
+
+    def cancel(self) -> None:
+        """Stop the job and the alarm."""
+        if self.job is not None:
+            self.job.cancel()
+        if self.alarm is not None:
+            self.alarm.cancel()
+        self.job = self.alarm = None
+
+
+class GameService:
+    """All games, by id."""
+
+    def __init__(self, store: Store, lane: Lane, opponents: dict[str, Opponent]) -> None:
+        self.opponents = opponents
+        self._store, self._lane = store, lane
+        self._open: dict[str, _Open] = {}
+        self._now = time.time
+
+    def add(self, game: WebGame) -> Json:
+        """Open a new game and let the machine begin if it is its turn."""
+        opponent = self.opponents.get(game.opponent)
+        if opponent is None:
+            raise TengenError(f"there is no opponent {game.opponent!r}")
+        if game.board.rows != game.board.cols or not opponent.plays_on(game.board.rows):
+            raise TengenError(f"{opponent.name} does not play on this board")
+        opened = self._hold(game)
+        self._settle(opened)
+        return self._state(opened)
+
+    def state(self, key: str) -> Json:
+        """Return a game as a page shows it; the machine goes on thinking if it was."""
+        return self._state(self._find(key))
+
+    def game(self, key: str) -> WebGame:
+        """Return the game itself, to be read only."""
+        return self._find(key).game
+
+    def watchers(self, key: str) -> Watchers:
+        """Return those who watch a game."""
+        return self._find(key).watchers
+
+    def change(self, key: str, version: int | None, act: Callable[[WebGame, float], None]) -> Json:
+        """Change a game, store it, and let the machine think if it is its turn.
+
+        `version`, if given, must be the game's. If the time of the side to move is up, its loss is
+        stored instead and `IllegalMoveError` raised.
+        """
+        opened = self._find(key)
+        if version is not None and version != opened.game.version:
+            raise StaleMoveError("the game has changed meanwhile; look again")
+        now = self._now()
+        if self._is_late(opened, now):
+            raise IllegalMoveError("time is up")
+        act(opened.game, now)
+        opened.game.changed()
+        self._settle(opened)
+        return self._state(opened)
+
+    def retry(self, key: str) -> Json:
+        """Let the machine think again after trouble."""
+        opened = self._find(key)
+        if opened.job is None and opened.game.waits_for_machine:
+            opened.game.trouble = ""
+            self._settle(opened)
+        return self._state(opened)
+
+    def ladder(self, size: int) -> list[bool | None]:
+        """Return whether the person won each game of the ladder on a board, oldest first."""
+        return [
+            entry["won"]
+            for entry in reversed(self._store.list(GAME, limit=None))
+            if entry["ladder"] and entry["status"] == "over" and entry["size"] == size
+        ]
+
+    def delete(self, key: str) -> None:
+        """Delete a game."""
+        opened = self._open.pop(key, None)
+        if opened is not None:
+            opened.cancel()
+        self._store.delete(GAME, key)
+        if opened is not None:
+            opened.watchers.tell()
+
+    def close(self) -> None:
+        """Take in nothing more; games go on when a server opens the database."""
+        for opened in self._open.values():
+            opened.cancel()
+        self._open.clear()
+
+    def sgf(self, key: str) -> bytes:
+        """Write a game as SGF, its opponent by name."""
+        game = self.game(key)
+        opponent = self.opponents.get(game.opponent)
+        return game.sgf(opponent.name if opponent else game.opponent)
+
+    # ----- Inside -----
+
+    def _find(self, key: str) -> _Open:
+        if key not in self._open:
+            opened = self._hold(WebGame.from_body(self._store.get(GAME, key)))
+            self._continue(opened)
+        return self._open[key]
+
+    def _hold(self, game: WebGame) -> _Open:
+        """Hold a game in memory; quiet ones make room if there are too many."""
+        quiet = [k for k, o in self._open.items() if o.job is None and not o.watchers.queues]
+        for key in quiet[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
+            self._open.pop(key).cancel()
+        game.clock.since = self._now()
+        opened = self._open[game.id] = _Open(game)
+        return opened
+
+    def _state(self, opened: _Open) -> Json:
+        thinking = opened.job is not None and opened.game.waits_for_machine
+        return opened.game.state(self._now(), thinking=thinking)
+
+    def _settle(self, opened: _Open) -> None:
+        """Store a change, continue from there, and announce it."""
+        opened.cancel()
+        game = opened.game
+        try:
+            self._store.put(GAME, game.id, game.summary(), game.body(self._now()))
+            if game.is_over:
+                keep_problems(self._store, game.id, game.worst, self._now())
+        except StorageError:
+            self._reload(opened)
+            raise
+        self._continue(opened)
+        opened.watchers.tell()
+
+    def _reload(self, opened: _Open) -> None:
+        """Return to the stored game; what could not be stored was never played."""
+        try:
+            opened.game = WebGame.from_body(self._store.get(GAME, opened.game.id))
+        except UnknownItemError:
+            self._open.pop(opened.game.id, None)
+            return
+        opened.game.clock.since = self._now()
+        if not opened.game.waits_for_machine:  # else it would fail to store its move forever
+            self._continue(opened)
+        opened.watchers.tell()
+
+    @contextmanager
+    def _postponing(self, opened: _Open) -> Iterator[None]:
+        """Try again later what the machine or the clock did and what could not be stored."""
+        try:
+            yield
+        except StorageError as failure:
+            opened.cancel()
+            opened.game.trouble = str(failure)
+            loop = asyncio.get_running_loop()
+            opened.alarm = loop.call_later(_PAUSE, self._continue, opened)
+            opened.watchers.tell()
+
+    def _continue(self, opened: _Open) -> None:
+        """Start what the position asks for: the machine's search, the judge, the clock's alarm."""
+        game = opened.game
+        if game.waits_for_machine and game.needs_lesson:
+            self._submit(opened, "tasks.lesson")
+        elif game.waits_for_machine and not (game.lesson and game.lesson["asks"]):
+            opponent = self.opponents.get(game.opponent)
+            if opponent is None:
+                game.trouble = "this opponent is not on the server's list any more"
+                return
+            more = {"player": opponent.spec, "seed": game.seed, "seconds": game.budget()}
+            self._submit(opened, "tasks.choose", GRACE, **more)
+        elif game.is_counting and game.dead is None:
+            self._submit(opened, "tasks.judge")
+        if game.clock.limited and game.status == "playing":
+            turn = game.board.turn
+            left = game.clock.remaining(turn, turn, self._now())
+            loop = asyncio.get_running_loop()
+            opened.alarm = loop.call_later(left + 0.05, self._ring, opened)
+
+    def _submit(self, opened: _Open, task: str, grace: float = BRIEF, **more: Any) -> None:
+        loop = asyncio.get_running_loop()
+        arguments = {"board": to_value(opened.game.board), **more}
+        job = opened.job = self._lane.submit(task, arguments, grace=grace)
+        job.future.add_done_callback(
+            lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, opened, job)
+        )
+
+    def _ring(self, opened: _Open) -> None:
+        opened.alarm = None
+        with self._postponing(opened):
+            self._is_late(opened, self._now())
+
+    def _is_late(self, opened: _Open, now: float) -> bool:
+        """End the game of a side whose time is up; tell whether it was."""
+        late = opened.game.check_clock(now)
+        if late:
+            opened.game.changed()
+            self._settle(opened)
+        return late
+
+    def _finish(self, opened: _Open, job: Job) -> None:
+        """Take in what a worker found, unless the game has gone another way meanwhile."""
+        failure = job.future.exception()
+        if opened.job is not job or isinstance(failure, CancelledJob):
+            return
+        opened.job = None
+        with self._postponing(opened):
+            if not self._is_late(opened, self._now()):
+                self._take(opened, job, failure)
+
+    def _take(self, opened: _Open, job: Job, failure: BaseException | None) -> None:
+        """Play the move or mark the stones that a worker found, or say what went wrong."""
+        game = opened.game
+        try:
+            if failure is not None:
+                raise failure
+            found = job.future.result()
+            if job.task == "tasks.choose":
+                game.play(found["move"], self._now())
+            elif job.task == "tasks.lesson":
+                game.learn(found)
+            else:
+                game.mark_dead({game.board.point(v) for v in found["dead"]}, open=found["open"])
+            game.changed()
+        except Exception as problem:
+            if job.task == "tasks.judge":
+                game.mark_dead(set())
+            elif job.task == "tasks.lesson":  # the game goes on without
+                game.teach = 0.0
+            game.changed()
+            game.trouble = f"The machine could not go on: {problem}"
+            opened.watchers.tell()
+            return
+        self._settle(opened)
+
+
+# ----- Routes of games -----
+
+router = APIRouter(prefix="/api")
+_play = APIRouter(tags=["play"])
+
+
+class Play(BaseModel, extra="forbid"):
+    """A move; `version` is that of the position the page shows."""
+
+    move: _Vertex
+    version: int | None = None
+    sure: bool = False
+    """Whether a pass is meant even if it loses points."""
+
+
+class Change(BaseModel, extra="forbid"):
+    """Any other change of a game."""
+
+    version: int | None = None
+
+
+class Toggle(Change):
+    """A block to be taken for dead or alive."""
+
+    vertex: _Vertex
+
+
+def _games(request: Request) -> GameService:
+    return services_of(request).games
+
+
+@_play.get("/opponents")
+def opponents(request: Request) -> list[Json]:
+    """List whom one can play against, with ratings (GNU Go 3.8 level 10 = 1800) and ranks."""
+    return [asdict(one) for one in _games(request).opponents.values()]
+
+
+@_play.get("/games")
+async def games(request: Request) -> list[Json]:
+    """List the latest 200 games, latest first."""
+    return services_of(request).store.list(GAME)
+
+
+@_play.post("/games", status_code=201)
+async def begin(request: Request, game: NewGame) -> Json:
+    """Begin a game; with `ladder` opponent and handicap follow the last results."""
+    games = _games(request)
+    return games.add(WebGame.start(_on_ladder(games, game) if game.ladder else game))
+
+
+@_play.get("/ladder")
+async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9) -> Json:
+    """Tell the next game of the ladder on a board: level and handicap."""
+    game = _on_ladder(_games(request), NewGame(size=size, ladder=True))
+    return {"opponent": game.opponent, "handicap": game.handicap}
+
+
+def _on_ladder(games: GameService, game: NewGame) -> NewGame:
+    levels = [one for one in games.opponents.values() if one.kind == "level"]
+    board = f"{game.size}x{game.size}"
+    ratings = {o.level: float(o.ratings[board]) for o in levels if o.level and board in o.ratings}
+    rung = next_rung(games.ladder(game.size), len(levels), ratings, game.size**2)
+    changes = {"opponent": f"level-{rung.level}", "handicap": rung.handicap}
+    if rung.handicap:
+        changes["colour"] = "black"
+    return game.model_copy(update=changes)
+
+
+@_play.post("/games/upload", status_code=201)
+async def upload(
+    request: Request,
+    data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
+    name: str = "game.sgf",
+    colour: _Colour = "black",
+    opponent: str = "level-1",
+) -> Json:
+    """Go on with a game from an SGF file."""
+    board = to_board(await read(request, "positions.end_of_upload", data, name))
+    return _games(request).add(WebGame.resume(board, human=colour, opponent=opponent))
+
+
+@_play.get("/games/{key}")
+async def show(request: Request, key: str) -> Json:
+    """Return a game as it stands."""
+    return _games(request).state(key)
+
+
+@_play.delete("/games/{key}", status_code=204)
+async def delete(request: Request, key: str) -> None:
+    """Forget a game."""
+    _games(request).delete(key)
+
+
+@_play.get("/games/{key}/events", response_class=StreamingResponse)
+async def events(request: Request, key: str) -> StreamingResponse:
+    """Stream the game at every change as events called `state`; `gone` once it is deleted."""
+    games = _games(request)
+    watchers = games.watchers(key)
+
+    async def told() -> AsyncIterator[str]:
+        try:
+            async for changed in watchers.changes():
+                yield event("state", games.state(key)) if changed else ALIVE
+        except UnknownItemError:
+            yield event("gone", {})
+
+    return stream(told())
+
+
+@_play.post("/games/{key}/moves")
+async def move(request: Request, key: str, play: Play) -> Json:
+    """Play a move of yours: a vertex, `pass` or `resign`.
+
+    A pass that loses points is not played unless `sure`: the answer is the game as it was, with
+    `question` set to `pass`.
+    """
+    wanted = play.move.strip().lower()
+    if wanted == "pass" and not play.sure and await _loses_by_passing(request, key):
+        return {**_games(request).state(key), "question": "pass"}
+
+    def act(game: WebGame, now: float) -> None:
+        if wanted == "resign":
+            game.resign(game.board.turn if game.human == BOTH else game.human)
+        elif game.waits_for_machine:
+            raise TengenError("it is the machine's turn")
+        else:
+            game.play(play.move, now)
+
+    return _games(request).change(key, play.version, act)
+
+
+async def _loses_by_passing(request: Request, key: str) -> bool:
+    """Tell whether it is the person's turn in a game that is not over."""
+    services = services_of(request)
+    game = services.games.game(key)
+    if game.is_over or game.is_counting or game.waits_for_machine or game.human == BOTH:
+        return False
+    found = await ask(request, services.looking, "tasks.is_open", board=to_value(game.board))
+    return bool(found["open"])
+
+
+@_play.post("/games/{key}/count")
+async def count(request: Request, key: str, change: Change) -> Json:
+    """End the game and count it as it stands, although it may not be over."""
+    return _games(request).change(key, change.version, lambda game, now: game.stop())
+
+
+@_play.post("/games/{key}/undo")
+async def undo(request: Request, key: str, change: Change) -> Json:
+    """Take back your last move and what followed; stops the machine's thinking."""
+    return _games(request).change(key, change.version, lambda game, now: game.undo(now))
+
+
+@_play.post("/games/{key}/go-on")
+async def go_on(request: Request, key: str, change: Change) -> Json:
+    """After a lesson, leave the move as it is."""
+    return _games(request).change(key, change.version, lambda game, now: game.go_on())
+
+
+@_play.post("/games/{key}/retry")
+async def retry(request: Request, key: str) -> Json:
+    """Let the machine think again after its search failed."""
+    return _games(request).retry(key)
+
+
+@_play.post("/games/{key}/dead")
+async def dead(request: Request, key: str, toggle: Toggle) -> Json:
+    """At the end, take a block for dead, or for alive again, and count anew."""
+    return _games(request).change(key, toggle.version, lambda game, now: game.toggle(toggle.vertex))
+
+
+@_play.post("/games/{key}/accept")
+async def accept(request: Request, key: str, change: Change) -> Json:
+    """At the end, let the count stand."""
+    return _games(request).change(key, change.version, lambda game, now: game.accept())
+
+
+@_play.post("/games/{key}/hint")
+async def hint(request: Request, key: str) -> Json:
+    """Say what a strong player would think of; hang up to stop its thinking."""
+    services = services_of(request)
+    game = services.games.game(key)
+    arguments: Json = {"board": to_value(game.board), "player": HINT_PLAYER, "seed": game.seed}
+    return await ask(request, services.looking, "tasks.hint", GRACE, **arguments)
+
+
+@_play.get("/games/{key}/sgf")
+async def sgf(request: Request, key: str) -> Response:
+    """Return the game as SGF."""
+    data = _games(request).sgf(key)
+    return Response(data, media_type="application/x-go-sgf", headers=attachment(f"game-{key}.sgf"))
+
+
+# ----- Routes of problems -----
+
+_problems = APIRouter(tags=["problems"])
+
+
+class Answer(BaseModel, extra="forbid"):
+    """A move that may solve a problem."""
+
+    move: str = Field(max_length=8, examples=["D4"])
+
+
+@_problems.get("/problems")
+async def problems(request: Request) -> list[Json]:
+    """List all problems, the ones that wait longest first."""
+    return list_problems(services_of(request).store)
+
+
+@_problems.get("/problems/{key}")
+async def problem(request: Request, key: str) -> Json:
+    """Return a problem: the position, and the move that lost points there."""
+    body = services_of(request).store.get(PROBLEM, key)
+    board = to_board(body["board"])
+    names = ("id", "number", "move", "points_lost", "solved", "due")
+    return {
+        **{name: body[name] for name in names},
+        **position_of(board),
+        "you": NAMES[board.turn],
+        "illegal": illegal_points(board),
+    }
+
+
+@_problems.post("/problems/{key}/answer")
+async def answer(request: Request, key: str, answer: Answer) -> Json:
+    """Judge an answer: it solves the problem if it loses far less than the move of the game."""
+    services = services_of(request)
+    body = services.store.get(PROBLEM, key)
+    board = to_board(body["board"])
+    board.play(answer.move)
+    found = await ask(request, services.playing, "tasks.lesson", board=to_value(board))
+    return rate_answer(services.store, body, found["points_lost"], found["move"], time.time())
+
+
+@_problems.delete("/problems/{key}", status_code=204)
+async def delete_problem(request: Request, key: str) -> None:
+    """Forget a problem."""
+    services_of(request).store.delete(PROBLEM, key)
+
+
+router.include_router(_play)
+router.include_router(_problems)

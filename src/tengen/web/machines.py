@@ -1,0 +1,362 @@
+"""The machines on offer: whom one can play against, and who says what about a position.
+
+Requests name an opponent or a machine by its id in these lists; no request can bring a spec of its
+own. What a machine says follows from what its model offers (maps, wishes, ownership, a value, the
+fate of blocks), so that a new kind of model needs no code here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tengen.arena.placing import ELO_PER_RANK, fair_handicap, rank_of, recorded
+from tengen.arrays import FloatArray
+from tengen.board import Board, index_of
+from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_probability
+from tengen.errors import TengenError
+from tengen.game.endgame import candidates
+from tengen.lab.papers import PAPERS
+from tengen.learners.network import DeepNetwork
+from tengen.models import has_model, list_models, load_learner
+from tengen.players import parse_spec
+from tengen.players.simple import scores_after
+from tengen.players.tengen import LEVELS
+from tengen.reviews.settings import usual_threshold
+from tengen.web.positions import finite, judged_blocks, likely_moves, to_board
+from tengen.web.workers import Context, Json
+
+_WISHES = 8
+"""Moves that a machine names."""
+
+
+# ----- Opponents -----
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """One entry of the list; `ratings` are Elo by board, GNU Go 3.8 level 10 = 1800."""
+
+    id: str
+    name: str
+    spec: str
+    about: str
+    kind: str
+    """`level`, `person`, `paper`, `simple` or `own` (given on the command line)."""
+    level: int | None = None
+    sizes: tuple[int, ...] = ()
+    """Boards it plays on; empty for all."""
+    ratings: dict[str, int] = field(default_factory=dict)
+    ranks: dict[str, str] = field(default_factory=dict)
+    """About what kyu or dan those are, by board."""
+    between: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    """For a level that was not rated on a board: the ranks of the next rated ones below, above."""
+    threshold: float = 2.0
+    """Points that a move must lose for a teacher to stop the game, unless told otherwise."""
+
+    def plays_on(self, size: int) -> bool:
+        """Tell whether it can play on square boards of this size."""
+        return not self.sizes or size in self.sizes
+
+
+PERSON = "person"
+"""The id of the entry for two people on one board."""
+_SHIPPED: tuple[Opponent, ...] = (
+    Opponent(PERSON, "Two people", "", "Two people on one board", "person"),
+    Opponent(
+        "symmetry-network",
+        "Symmetry network",
+        "greedy:model=isn-9x9",
+        "The 714-weight network of Blair, one ply deep",
+        "paper",
+        sizes=(9,),
+    ),
+    Opponent(
+        "symmetry-network-best",
+        "Symmetry network, colours tied",
+        "greedy:model=isn-best",
+        "The strongest network of Blair's kind by self-play, one ply deep",
+        "paper",
+    ),
+    Opponent(
+        "predictor",
+        "Move predictor",
+        "greedy:policy=predictor-paper",
+        "Always the move that Araki's predictor finds likeliest",
+        "paper",
+        sizes=(19,),
+    ),
+    Opponent(
+        "opening-td",
+        "Opening by temporal differences",
+        "opening:model=td-best-9x9,then=mcts:playouts=500",
+        "Huang's learned opening, then a tree search",
+        "paper",
+        sizes=(9,),
+    ),
+    Opponent(
+        "opening-evolution",
+        "Evolved opening",
+        "opening:model=evolved-spatial-13x13,then=mcts:playouts=500",
+        "Kendall's evolved opening, then a tree search",
+        "paper",
+        sizes=(13,),
+    ),
+    Opponent("static", "Rules of one ply", "static", "Captures, ladders, cuts, shape", "simple"),
+    Opponent("maxlib", "Liberties", "maxlib", "Wants liberties and nothing else", "simple"),
+    Opponent("random", "Random", "random", "Any legal move but its own eyes", "simple"),
+)
+
+
+def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
+    """Return everybody one can play against by id, weakest level first."""
+    ratings: dict[str, dict[str, int]] = {}
+    for rated in recorded():
+        ratings.setdefault(rated["player"], {})[rated["size"]] = round(rated["elo"])
+    entries = [
+        Opponent(
+            f"level-{level}",
+            f"Level {level}",
+            f"tengen:level={level}",
+            how.about[0].upper() + how.about[1:],
+            "level",
+            level,
+        )
+        for level, how in LEVELS.items()
+    ]
+    entries += [one for one in _SHIPPED if all(map(has_model, _models_of(one.spec)))]
+    for number, spec in enumerate(own, 1):
+        parse_spec(spec)
+        entries.append(Opponent(f"own-{number}", spec, spec, "Given on the command line", "own"))
+    found = {one.id: _rated(one, ratings.get(one.spec, {})) for one in entries}
+    levels = [one for one in found.values() if one.level is not None]
+    for place, one in enumerate(levels):
+        for size in {size for level in levels for size in level.ranks} - set(one.ranks):
+            below = [level.ranks[size] for level in levels[:place] if size in level.ranks]
+            above = [level.ranks[size] for level in levels[place:] if size in level.ranks]
+            one.between[size] = below[-1] if below else None, above[0] if above else None
+    return found
+
+
+def _rated(one: Opponent, ratings: dict[str, int]) -> Opponent:
+    """Return an opponent with its ratings and what they mean."""
+    ranks = {size: rank_of(elo) for size, elo in ratings.items()}
+    threshold = usual_threshold(one.level)
+    return replace(one, ratings=ratings, ranks=ranks, between={}, threshold=threshold)
+
+
+def _models_of(spec: str) -> list[str]:
+    return re.findall(r"(?:model|policy)=([\w-]+)", spec)
+
+
+_FIRST = 2
+"""The level of the first game, without handicap."""
+_BELOW = (4, 3, 2)
+"""Stones against level 1 for who loses to it."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One kind of game; the person plays Black with the handicap stones."""
+
+    level: int
+    handicap: int
+
+
+def rungs(levels: int, ratings: Mapping[int, float], points: int) -> list[Rung]:
+    """Return all rungs, easiest first: handicap stones below level 1, levels above.
+
+    Where two levels are so far apart that the board knows a handicap of half the way, a game with
+    that handicap comes between them. `ratings` are the levels' Elo as far as they were measured.
+    """
+    table = [Rung(1, stones) for stones in _BELOW] + [Rung(1, 0)]
+    for level in range(2, levels + 1):
+        if level - 1 in ratings and level in ratings:
+            lower, upper = ratings[level - 1], ratings[level]
+            half = fair_handicap((lower + upper) / 2, upper, points)
+            if half.stones and upper - lower >= 2 * ELO_PER_RANK:
+                table.append(Rung(level, half.stones))
+        table.append(Rung(level, 0))
+    return table
+
+
+def next_rung(
+    results: Iterable[bool | None],
+    levels: int,
+    ratings: Mapping[int, float] | None = None,
+    points: int = 81,
+) -> Rung:
+    """Return the rung after these results, oldest first; None is a draw.
+
+    >>> next_rung([], 10), next_rung([True, True, False], 10)
+    (Rung(level=2, handicap=0), Rung(level=3, handicap=0))
+    """
+    table = rungs(levels, ratings or {}, points)
+    place = table.index(Rung(min(_FIRST, levels), 0))
+    for won in results:
+        step = 0 if won is None else 1 if won else -1
+        place = min(max(place + step, 0), len(table) - 1)
+    return table[place]
+
+
+# ----- Views of a position -----
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One way of looking at a position."""
+
+    id: str
+    title: str
+    about: str
+    paper: str
+    guide: str
+    """The page of the guide in `docs/guide`."""
+    models: dict[str, str]
+    """Model by board (`9x9`), or for all boards (empty key)."""
+
+    def model_for(self, rows: int, cols: int) -> str | None:
+        """Return the model that looks at boards of this size, None if there is none."""
+        return self.models.get(f"{rows}x{cols}", self.models.get(""))
+
+
+def _of_paper(key: str, title: str, about: str, models: dict[str, str]) -> Machine:
+    return Machine(key, title, about, PAPERS[key].authors, key, models)
+
+
+_MACHINES: tuple[Machine, ...] = (
+    _of_paper(
+        "symmetry-network",
+        "Symmetry network",
+        "714 weights, tied by the symmetries of the square, judge every point: who will own it, "
+        "which stones die, where eyes will be.",
+        {"": "isn-9x9"},
+    ),
+    _of_paper(
+        "opening-td",
+        "Opening by temporal differences",
+        "A network that learned openings by playing itself, told only how an expert's games from "
+        "there ended. Shades are the moves it wishes for.",
+        {"9x9": "td-best-9x9"},
+    ),
+    _of_paper(
+        "opening-evolution",
+        "Evolved opening",
+        "A network bred over generations by the final scores its openings led to. Shades are the "
+        "moves it wishes for.",
+        {"13x13": "evolved-spatial-13x13"},
+    ),
+    _of_paper(
+        "move-prediction",
+        "Move predictor",
+        "Patterns of experts' games, re-ranked by maximum entropy, give every move a probability.",
+        {"19x19": "predictor-paper"},
+    ),
+    _of_paper(
+        "scoring",
+        "Scorer",
+        "Learned from final scores alone which stones live and which are dead. Shades say who "
+        "owns a point, faint stones are dead.",
+        {"": "scorer"},
+    ),
+    Machine(
+        "deep-network",
+        "Deep network",
+        "Residual blocks tied by the symmetries of the square, learned from experts' games: the "
+        "moves they would play, who will own each point, and the score with its spread.",
+        "",
+        "network",
+        {"": "tengen-large"},
+    ),
+)
+
+_SPOKEN_FOR = {"tengen-small"}
+"""Models that a larger one of their kind speaks for."""
+
+
+def machines() -> list[Machine]:
+    """List all machines: the papers', the deep network, then every model of another kind."""
+    taken = _SPOKEN_FOR.union(*(machine.models.values() for machine in _MACHINES))
+    found = list(_MACHINES)
+    for entry in list_models():
+        card, name = entry.card, entry.name
+        if card is not None and card.kind not in PAPERS and name not in taken:
+            boards = {f"{rows}x{cols}": name for rows, cols in getattr(card, "sizes", None) or ()}
+            found.append(Machine(name, name, card.what, "", card.kind, boards or {"": name}))
+    return found
+
+
+def see(arguments: Json, context: Context) -> Json:
+    """Return everything that one machine says about a position."""
+    board = to_board(arguments["board"])
+    machine = next((m for m in machines() if m.id == arguments["machine"]), None)
+    if machine is None:
+        raise TengenError(f"there is no machine {arguments['machine']!r}")
+    name = machine.model_for(board.rows, board.cols)
+    if name is None:
+        boards = " and ".join(machine.models)
+        raise TengenError(f"{machine.title} looks only at {boards}")
+    model = load_learner(name, shared=True)
+    found: Json = {"model": name}
+    if isinstance(model, DeepNetwork):
+        [view] = model.evaluate([board])
+        return {
+            **found,
+            "ownership": _flat(view.ownership),
+            "value": view.score,
+            "spread": view.spread,
+            "winrate": view.win_probability,
+            **_wishes(view.priors, board),
+        }
+    if hasattr(model, "heat_maps"):
+        maps = model.heat_maps(board)
+        found["maps"] = {key.replace("_", " "): _flat(values) for key, values in maps.items()}
+    if isinstance(model, Scorer):
+        verdict = model.status(board)
+        found |= {"safe": verdict.safe, "blocks": judged_blocks(verdict, board)}
+        if verdict.ownership is not None:
+            found["ownership"] = _flat(verdict.ownership)
+        return found
+    if isinstance(model, OwnershipEvaluator):
+        found["ownership"] = _flat(model.ownership(board))
+    if isinstance(model, Evaluator):
+        value = float(model.values([board])[0])
+        scale = getattr(model, "scale", None)
+        found["value"] = finite(value)
+        found["winrate"] = win_probability(value, float(scale)) if scale else None
+    return found | _wishes(wanted(model, board), board)
+
+
+def _wishes(priors: FloatArray, board: Board) -> Json:
+    return {"wishes": likely_moves(priors, board, _WISHES), "policy": _flat(priors[:-1])}
+
+
+def wanted(model: Any, board: Board) -> FloatArray:
+    """Return a share for every move and a pass: probabilities, or softened values one ply deep.
+
+    One standard deviation of the values is a factor of e^2.
+    """
+    if isinstance(model, Policy):
+        return np.asarray(model.priors(board), np.float64)
+    shares = np.zeros(board.rows * board.cols + 1)
+    moves = candidates(board)
+    if not moves:
+        shares[-1] = 1.0
+        return shares
+    values = scores_after(model, board, moves)
+    weights = np.exp(2.0 * (values - values.max()) / (float(values.std()) or 1.0))
+    shares[[index_of(p, board.rows, board.cols) for p in moves]] = weights / weights.sum()
+    return shares
+
+
+def _flat(values: Any) -> list[float | None]:
+    """Return an array as a flat list of short numbers, None for what is not a number."""
+    return [
+        round(float(v), 4) if math.isfinite(v) else None
+        for v in np.asarray(values, np.float64).ravel()
+    ]
