@@ -12,7 +12,7 @@ import io
 
 import psutil
 
-from tengen.gtp.engine import Engine
+from tengen.gtp.engine import GtpEngine
 from tengen.players import make_player
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--player", default="tengen:seconds=0.01")
     parser.add_argument("--size", type=int, default=9)
     options = parser.parse_args()
-    engine = Engine(make_player, options.player, seed=1)
+    engine = GtpEngine(make_player, options.player, seed=1)
     tell(engine, f"boardsize {options.size}")
     process, seen, games = psutil.Process(), [], 1
     for move in range(1, options.moves + 1):
@@ -41,7 +41,7 @@ def main() -> None:
     engine.close()
 
 
-def tell(engine: Engine, line: str) -> str:
+def tell(engine: GtpEngine, line: str) -> str:
     """Send one command and return the answer."""
     from tengen.gtp.protocol import serve
 

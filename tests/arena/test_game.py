@@ -7,7 +7,7 @@ import pytest
 from tengen.arena.game import play_game, winner_name
 from tengen.board import BLACK, WHITE
 from tengen.contracts import ScoreEstimate
-from tengen.gtp.faults import (
+from tengen.gtp.client import (
     EngineBadAnswer,
     EngineCrash,
     EngineIllegalMove,

@@ -17,7 +17,7 @@ import pytest
 from tengen.board import Board
 from tengen.contracts import Candidate, Player, Report
 from tengen.contracts.protocols import limit_visits
-from tengen.gtp.analysis_server import AnalysisServer
+from tengen.gtp.analysis import AnalysisServer
 from tengen.learners.network import DESIGNS
 from tengen.learners.network.learner import untrained
 from tengen.players import make_player
@@ -408,7 +408,7 @@ def test_what_is_beyond_all_bounds_is_refused_and_the_server_goes_on(
 def test_a_bug_in_reading_a_query_does_not_end_the_server(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tengen.gtp import analysis_server
+    from tengen.gtp import analysis as analysis_server
 
     real = analysis_server.parse_query
     monkeypatch.setattr(

@@ -10,7 +10,7 @@ import pytest
 from tengen.board import PASS, Board, point_at
 from tengen.contracts import Candidate, Report
 from tengen.errors import SpecError
-from tengen.gtp.engine import Engine
+from tengen.gtp.engine import GtpEngine
 from tengen.gtp.protocol import Dispatcher
 
 
@@ -68,7 +68,7 @@ class Talk:
     """An engine and what it has answered."""
 
     def __init__(self, spec: str = "first", **options: object) -> None:
-        self.engine = Engine(make_toy, spec, **options)  # type: ignore[arg-type]
+        self.engine = GtpEngine(make_toy, spec, **options)  # type: ignore[arg-type]
         self.written: list[str] = []
         self.dispatcher = Dispatcher(self.engine.commands(), self.written.append)
 

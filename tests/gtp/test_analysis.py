@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from tengen.gtp.engine import AnalysisOptions, parse_options
 from tengen.gtp.protocol import Call, GtpFailure, parse_request
-from tengen.gtp.thinking import AnalysisOptions, parse_options
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,15 @@ from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of
 from tengen.contracts import Candidate, Report
 from tengen.game.judging import Judge, Outlook, count_without
 from tengen.game.sgf import record_of_board, sgf_of_game, start_of, territory_marks
-from tengen.gtp import thinking
-from tengen.gtp.analysis_protocol import parse_query, visit_shares
+from tengen.gtp.analysis import parse_query, visit_shares
 from tengen.gtp.commands import MAPS, rule_change
+from tengen.gtp.engine import AnalysisOptions, Dialect, format_report
 from tengen.gtp.protocol import (
     GtpFailure,
     format_score,
     read_integer,
     read_number,
 )
-from tengen.gtp.thinking import AnalysisOptions, Dialect, format_report
 from tengen.learners.symmetry_network import OUTPUTS
 from tengen.records import loads
 
@@ -64,11 +63,11 @@ def test_a_cleanup_is_played_by_area(talk, monkeypatch: pytest.MonkeyPatch) -> N
     talk("boardsize 5", "kata-set-rules japanese")
     asked: list[str] = []
 
-    def note(engine: object, call: object, colour: int, board: Board) -> str:
+    def note(board: Board, rng: object) -> int:
         asked.append(board.rules.scoring)
-        return "pass"
+        return PASS
 
-    monkeypatch.setattr(thinking, "_choose_and_play", note)
+    monkeypatch.setattr(talk.engine.player, "choose", note)
     assert talk("genmove b") == talk("kgs-genmove_cleanup b") == "pass"
     assert asked == ["territory", "area"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tengen.board import PASS, Board
-from tengen.gtp.engine import Engine
+from tengen.gtp.engine import GtpEngine
 
 
 def test_sessions_start_with_names(talk) -> None:
@@ -279,7 +279,7 @@ def test_another_player_takes_over_and_the_first_is_closed() -> None:
         def close(self) -> None:
             closed.append(self.spec)
 
-    engine = Engine(Closing, "one")
+    engine = GtpEngine(Closing, "one")
     assert engine.player.spec == "one"
     engine.change_player("two")
     assert (engine.player.spec, engine.spec, closed) == ("two", "two", ["one"])

@@ -8,10 +8,16 @@ from collections.abc import Mapping
 import pytest
 
 from tengen.board import WHITE, Board
-from tengen.gtp.client import ChannelClosed, Client, Deadline
-from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal
+from tengen.gtp.client import (
+    ChannelClosed,
+    Client,
+    Deadline,
+    EngineBadAnswer,
+    EngineIllegalMove,
+    EngineRefusal,
+)
 from tengen.gtp.protocol import Command, Dispatcher
-from tengen.gtp.remote_game import RemoteGame
+from tengen.players.external import RemoteGame
 
 
 class LocalChannel:

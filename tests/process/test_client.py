@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from tengen.board import Board
-from tengen.gtp.client import Client, Limits
-from tengen.gtp.faults import (
+from tengen.gtp.client import (
+    Client,
     EngineBadAnswer,
     EngineCrash,
     EngineExit,
@@ -24,8 +24,9 @@ from tengen.gtp.faults import (
     EngineRefusal,
     EngineStartFault,
     EngineTimeout,
+    Limits,
 )
-from tengen.gtp.remote_game import RemoteGame
+from tengen.players.external import RemoteGame
 
 ENGINES = Path(__file__).parent / "engines.py"
 # Seconds for which a process is stopped, long beside what a busy machine takes to go on.

@@ -7,7 +7,7 @@ from tests.needs import need
 
 from tengen.board import PASS, RESIGN, Board, parse_gtp
 from tengen.gtp.client import Client, Limits
-from tengen.gtp.remote_game import RemoteGame
+from tengen.players.external import RemoteGame
 
 GNUGO = "gnugo --mode gtp --level 1 --chinese-rules --positional-superko"
 

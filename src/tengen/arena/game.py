@@ -20,7 +20,7 @@ from tengen.arena.schedule import GameJob, GameKey
 from tengen.board import BLACK, COLOUR_NAMES, EMPTY, PASS, RESIGN, WHITE, Board, Point, format_gtp
 from tengen.contracts import Player, ScoreEstimator
 from tengen.errors import EngineError, TengenError
-from tengen.gtp.faults import EngineBadAnswer, EngineIllegalMove, EngineRefusal, EngineTimeout
+from tengen.gtp.client import EngineBadAnswer, EngineIllegalMove, EngineRefusal, EngineTimeout
 from tengen.records import GameRecord, Result
 from tengen.records.sgf_properties import format_text
 

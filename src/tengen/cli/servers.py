@@ -36,12 +36,12 @@ def gtp(
 
     Without a seed one is drawn; the command `get_random_seed` returns it.
     """
-    from tengen.gtp.engine import Engine
+    from tengen.gtp.engine import GtpEngine
 
     chosen = secrets.randbits(31) if seed is None else seed
     if safe:
         _refuse_programs(player)
-    engine = Engine(
+    engine = GtpEngine(
         _make_safe_player if safe else _make_player,
         player,
         rules=rules,
@@ -100,7 +100,7 @@ def analysis(
     Reads one JSON query per line from standard input and writes answers to standard output as they
     are ready. Ends when the input has ended and all queries are answered.
     """
-    from tengen.gtp.analysis_server import AnalysisServer
+    from tengen.gtp.analysis import AnalysisServer
     from tengen.players import make_player, parse_spec
 
     source = standard_input().buffer

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import tengen.gtp.thinking  # noqa: F401 (registers its commands)
 from tengen import __version__
 from tengen.arrays import FloatArray
 from tengen.contracts.protocols import Analyser
@@ -22,7 +21,7 @@ from tengen.contracts.values import Status
 from tengen.errors import TengenError
 from tengen.files import write_atomic
 from tengen.game.clock import Clock
-from tengen.gtp.engine import COMMANDS, Engine, command
+from tengen.gtp.engine import COMMANDS, GtpEngine, command
 from tengen.gtp.protocol import (
     BLACK,
     LARGEST,
@@ -63,17 +62,27 @@ COMMANDS.update(
         "gogui-analyze_commands": lambda engine, call: "\n".join(ANALYZE_COMMANDS),
         "kata-list_time_settings": lambda engine, call: "none absolute byoyomi canadian fischer",
         "get_komi": lambda engine, call: f"{engine.game.board.komi:g}",
+        "known_command": lambda engine, call: str(need(call.args, 1)[0] in COMMANDS).lower(),
+        "cputime": lambda engine, call: f"{time.process_time():.3f}",
+        "gomill-cpu_time": lambda engine, call: f"{time.process_time():.3f}",
+        "final_score": lambda engine, call: format_score(
+            engine.judge.score(engine.game.board).score
+        ),
+        "estimate_score": lambda engine, call: format_score(
+            round(engine.judge.estimate(engine.game.board).score, 1)
+        ),
+        "tengen-safe": lambda engine, call: (
+            "yes" if engine.judge.status(engine.game.board).safe else "no"
+        ),
+        "tengen-dead": lambda engine, call: " ".join(
+            map(engine.vertex, engine.judge.status(engine.game.board).stones(Status.DEAD))
+        ),
     }
 )
 
 
-@command("known_command")
-def _known_command(engine: Engine, call: Call) -> str:
-    return "true" if need(call.args, 1)[0] in COMMANDS else "false"
-
-
 @command("quit")
-def _quit(engine: Engine, call: Call) -> str:
+def _quit(engine: GtpEngine, call: Call) -> str:
     raise Quit
 
 
@@ -86,27 +95,22 @@ def _quit(engine: Engine, call: Call) -> str:
     "cgos-opponent_name",
     "cgos-opponent_rating",
 )
-def _nothing(engine: Engine, call: Call) -> None:
+def _nothing(engine: GtpEngine, call: Call) -> None:
     """Accept what needs no work: any input stops an analysis, and there is no cache."""
 
 
 @command("kgs-chat")
-def _chat(engine: Engine, call: Call) -> str:
+def _chat(engine: GtpEngine, call: Call) -> str:
     raise GtpFailure("no chat here")
 
 
 @command("set_random_seed")
-def _set_random_seed(engine: Engine, call: Call) -> None:
+def _set_random_seed(engine: GtpEngine, call: Call) -> None:
     engine.change_seed(read_integer(need(call.args, 1)[0], least=-(2**63)))
 
 
-@command("cputime", "gomill-cpu_time")
-def _cpu_time(engine: Engine, call: Call) -> str:
-    return f"{time.process_time():.3f}"
-
-
 @command("gomill-describe_engine")
-def _describe_engine(engine: Engine, call: Call) -> str:
+def _describe_engine(engine: GtpEngine, call: Call) -> str:
     return f"Tengen {__version__}\nplayer {engine.spec}\nseed {engine.seed}"
 
 
@@ -114,7 +118,7 @@ def _describe_engine(engine: Engine, call: Call) -> str:
 
 
 @command("boardsize")
-def _boardsize(engine: Engine, call: Call) -> None:
+def _boardsize(engine: GtpEngine, call: Call) -> None:
     """Start a new game on N x N, or on X columns by Y rows."""
     words = need(call.args, 1)
     try:
@@ -126,18 +130,18 @@ def _boardsize(engine: Engine, call: Call) -> None:
 
 
 @command("rectangular_boardsize")
-def _rectangular_boardsize(engine: Engine, call: Call) -> None:
+def _rectangular_boardsize(engine: GtpEngine, call: Call) -> None:
     cols, rows = (read_integer(word) for word in need(call.args, 2)[:2])
     _resize(engine, rows, cols)
 
 
 @command("clear_board")
-def _clear_board(engine: Engine, call: Call) -> None:
+def _clear_board(engine: GtpEngine, call: Call) -> None:
     _start(engine, engine.game.board.rows, engine.game.board.cols)
     engine.explanation = ""
 
 
-def _resize(engine: Engine, rows: int, cols: int) -> None:
+def _resize(engine: GtpEngine, rows: int, cols: int) -> None:
     # Checked before a player is made: a wrong size is refused at once.
     if not (SMALLEST <= cols <= LARGEST and SMALLEST <= rows <= LARGEST):
         raise GtpFailure("unacceptable size")
@@ -145,7 +149,7 @@ def _resize(engine: Engine, rows: int, cols: int) -> None:
     _start(engine, rows, cols)
 
 
-def _start(engine: Engine, rows: int, cols: int) -> None:
+def _start(engine: GtpEngine, rows: int, cols: int) -> None:
     """Start a new game; komi, rules and time settings stay, as controllers send them first."""
     from tengen.board import Board
 
@@ -155,7 +159,7 @@ def _start(engine: Engine, rows: int, cols: int) -> None:
 
 
 @command("komi")
-def _komi(engine: Engine, call: Call) -> None:
+def _komi(engine: GtpEngine, call: Call) -> None:
     try:
         komi = read_number(need(call.args, 1)[0])
     except GtpFailure:
@@ -167,7 +171,7 @@ def _komi(engine: Engine, call: Call) -> None:
 
 
 @command("play")
-def _play(engine: Engine, call: Call) -> None:
+def _play(engine: GtpEngine, call: Call) -> None:
     """Play a move of either colour, whoever's turn it is."""
     words = need(call.args, 2)
     colour, point = read_colour(words[0]), engine.point(words[1])
@@ -178,7 +182,7 @@ def _play(engine: Engine, call: Call) -> None:
 
 
 @command("gogui-play_sequence")
-def _play_sequence(engine: Engine, call: Call) -> None:
+def _play_sequence(engine: GtpEngine, call: Call) -> None:
     """Play many moves at once, or none if one is illegal."""
     trial = engine.game.board.copy()
     for colour, point in engine.pairs(call.args):
@@ -187,7 +191,7 @@ def _play_sequence(engine: Engine, call: Call) -> None:
 
 
 @command("undo", "gg-undo")
-def _undo(engine: Engine, call: Call) -> None:
+def _undo(engine: GtpEngine, call: Call) -> None:
     """Take back one move, or for gg-undo as many as given."""
     many = call.request.name == "gg-undo" and call.args
     count = read_integer(call.args[0], least=1, most=10**6) if many else 1
@@ -199,7 +203,7 @@ def _undo(engine: Engine, call: Call) -> None:
 
 
 @command("fixed_handicap")
-def _fixed_handicap(engine: Engine, call: Call) -> str:
+def _fixed_handicap(engine: GtpEngine, call: Call) -> str:
     count = read_integer(need(call.args, 1)[0])
     _need_empty(engine)
     try:
@@ -210,7 +214,7 @@ def _fixed_handicap(engine: Engine, call: Call) -> str:
 
 
 @command("place_free_handicap")
-def _place_free_handicap(engine: Engine, call: Call) -> str:
+def _place_free_handicap(engine: GtpEngine, call: Call) -> str:
     """Place stones on the usual points; fewer than asked for where the board has no more."""
     from tengen.board import handicap_points
 
@@ -227,7 +231,7 @@ def _place_free_handicap(engine: Engine, call: Call) -> str:
 
 
 @command("set_free_handicap")
-def _set_free_handicap(engine: Engine, call: Call) -> None:
+def _set_free_handicap(engine: GtpEngine, call: Call) -> None:
     words = need(call.args, 2)
     _need_empty(engine)
     try:
@@ -239,18 +243,18 @@ def _set_free_handicap(engine: Engine, call: Call) -> None:
         raise GtpFailure("bad vertex list") from None
 
 
-def _free_handicap(engine: Engine, points: list[Point]) -> None:
+def _free_handicap(engine: GtpEngine, points: list[Point]) -> None:
     _need_empty(engine)
     _set_stones(engine, points, [], WHITE)
     engine.game.board.handicap = len(points)
 
 
-def _need_empty(engine: Engine) -> None:
+def _need_empty(engine: GtpEngine) -> None:
     if engine.game.board.moves or engine.game.board.grid().any():
         raise GtpFailure("board not empty")
 
 
-def _set_stones(engine: Engine, black: list[Point], white: list[Point], turn: int) -> None:
+def _set_stones(engine: GtpEngine, black: list[Point], white: list[Point], turn: int) -> None:
     """Replace the game by a position without history, or leave it as it was."""
     from tengen.game.sgf import start_of
 
@@ -260,7 +264,7 @@ def _set_stones(engine: Engine, black: list[Point], white: list[Point], turn: in
 
 
 @command("set_position", "gogui-setup")
-def _set_position(engine: Engine, call: Call) -> None:
+def _set_position(engine: GtpEngine, call: Call) -> None:
     stones = engine.pairs(call.args)
     if any(point == PASS for _, point in stones):
         raise GtpFailure("invalid coordinate")
@@ -272,12 +276,12 @@ def _set_position(engine: Engine, call: Call) -> None:
 
 
 @command("gogui-setup_player")
-def _setup_player(engine: Engine, call: Call) -> None:
+def _setup_player(engine: GtpEngine, call: Call) -> None:
     engine.game.board.turn = read_colour(need(call.args, 1)[0])
 
 
 @command("showboard")
-def _showboard(engine: Engine, call: Call) -> str:
+def _showboard(engine: GtpEngine, call: Call) -> str:
     board = engine.game.board
     by_black, by_white = board.prisoners
     last = engine.vertex(board.last_move) if board.last_move is not None else "none"
@@ -291,7 +295,7 @@ def _showboard(engine: Engine, call: Call) -> str:
 
 
 @command("loadsgf")
-def _loadsgf(engine: Engine, call: Call) -> None:
+def _loadsgf(engine: GtpEngine, call: Call) -> None:
     """Load a game, up to the position before a move number if one is given."""
     from tengen.records import read_game
     from tengen.records.record import board_at, rules_named
@@ -316,7 +320,7 @@ def _loadsgf(engine: Engine, call: Call) -> None:
 
 
 @command("printsgf")
-def _printsgf(engine: Engine, call: Call) -> str | None:
+def _printsgf(engine: GtpEngine, call: Call) -> str | None:
     """Answer with the game as SGF, or write it to a file."""
     from tengen.game.sgf import sgf_of_board
 
@@ -336,7 +340,7 @@ def _printsgf(engine: Engine, call: Call) -> str | None:
     return None
 
 
-def _refuse_when_safe(engine: Engine) -> None:
+def _refuse_when_safe(engine: GtpEngine) -> None:
     if engine.safe:
         raise GtpFailure("no files in safe mode")
 
@@ -353,14 +357,14 @@ def _is_record(path: Path) -> bool:
 
 
 @command("time_settings")
-def _time_settings(engine: Engine, call: Call) -> None:
+def _time_settings(engine: GtpEngine, call: Call) -> None:
     """Set main time, period and stones per period."""
     words = need(call.args, 3)
     _set_clock(engine, read_number(words[0]), read_number(words[1]), read_integer(words[2]))
 
 
 @command("kgs-time_settings", "kata-time_settings")
-def _named_time_settings(engine: Engine, call: Call) -> None:
+def _named_time_settings(engine: GtpEngine, call: Call) -> None:
     words = need(call.args, 1)
     numbers = [read_number(word) for word in words[1:]]
     match words[0].lower(), numbers:
@@ -380,14 +384,14 @@ def _named_time_settings(engine: Engine, call: Call) -> None:
             raise GtpFailure("unknown time settings")
 
 
-def _set_clock(engine: Engine, main: float, period: float = 0, stones: int = 0) -> None:
+def _set_clock(engine: GtpEngine, main: float, period: float = 0, stones: int = 0) -> None:
     if min(main, period, stones) < 0 or max(main, period, stones) > _LONGEST_TIME:
         raise GtpFailure("unacceptable time settings")
     engine.game.clock = Clock.settings(main, period, stones)
 
 
 @command("time_left")
-def _time_left(engine: Engine, call: Call) -> None:
+def _time_left(engine: GtpEngine, call: Call) -> None:
     words = need(call.args, 3)
     colour, left = read_colour(words[0]), read_number(words[1])
     if left > _LONGEST_TIME:
@@ -426,13 +430,13 @@ def rule_change(key: str, value: object) -> dict[str, object]:
 
 
 @command("kata-get-rules")
-def _kata_get_rules(engine: Engine, call: Call) -> str:
+def _kata_get_rules(engine: GtpEngine, call: Call) -> str:
     rules = kata_rules(engine.game.board.rules)
     return json.dumps({"hasButton": False, "friendlyPassOk": True, **rules})
 
 
 @command("kata-set-rules")
-def _kata_set_rules(engine: Engine, call: Call) -> None:
+def _kata_set_rules(engine: GtpEngine, call: Call) -> None:
     """Set the rules by a name or by KataGo's JSON."""
     from tengen.board import Rules
 
@@ -447,14 +451,14 @@ def _kata_set_rules(engine: Engine, call: Call) -> None:
 
 
 @command("kata-set-rule")
-def _kata_set_rule(engine: Engine, call: Call) -> None:
+def _kata_set_rule(engine: GtpEngine, call: Call) -> None:
     if len(call.args) != 2:
         raise GtpFailure("syntax error: wrong number of arguments")
     _change_rules(engine, {call.args[0]: call.args[1]})
 
 
 @command("kgs-rules")
-def _kgs_rules(engine: Engine, call: Call) -> None:
+def _kgs_rules(engine: GtpEngine, call: Call) -> None:
     from tengen.board import Rules
 
     word = need(call.args, 1)[0].lower()
@@ -463,14 +467,14 @@ def _kgs_rules(engine: Engine, call: Call) -> None:
     _set_rules(engine, Rules.preset(word))
 
 
-def _change_rules(engine: Engine, wanted: dict[str, object]) -> None:
+def _change_rules(engine: GtpEngine, wanted: dict[str, object]) -> None:
     changes: dict[str, object] = {}
     for key, value in wanted.items():
         changes.update(rule_change(key, value))
     _set_rules(engine, engine.game.board.rules.with_(**changes))
 
 
-def _set_rules(engine: Engine, rules: Rules) -> None:
+def _set_rules(engine: GtpEngine, rules: Rules) -> None:
     """Change the rules, keeping the game; the usual komi follows only if none was set."""
     from tengen.board import IllegalMoveError
     from tengen.game.sgf import start_of
@@ -491,18 +495,8 @@ def _set_rules(engine: Engine, rules: Rules) -> None:
 _TERRITORY = {"black_territory": BLACK, "white_territory": WHITE}
 
 
-@command("final_score")
-def _final_score(engine: Engine, call: Call) -> str:
-    return format_score(engine.judge.score(engine.game.board).score)
-
-
-@command("estimate_score")
-def _estimate_score(engine: Engine, call: Call) -> str:
-    return format_score(round(engine.judge.estimate(engine.game.board).score, 1))
-
-
 @command("final_status")
-def _final_status(engine: Engine, call: Call) -> str:
+def _final_status(engine: GtpEngine, call: Call) -> str:
     point = engine.point(need(call.args, 1)[0])
     if point == PASS:
         raise GtpFailure("invalid coordinate")
@@ -516,7 +510,7 @@ def _final_status(engine: Engine, call: Call) -> str:
 
 
 @command("final_status_list")
-def _final_status_list(engine: Engine, call: Call) -> str:
+def _final_status_list(engine: GtpEngine, call: Call) -> str:
     """List the stones of one status, one block per line, or the points of one territory."""
     word = need(call.args, 1)[0].lower()
     if word in _TERRITORY:
@@ -527,7 +521,7 @@ def _final_status_list(engine: Engine, call: Call) -> str:
     return "\n".join(" ".join(map(engine.vertex, b.stones)) for b in blocks if b.status == word)
 
 
-def _territory(engine: Engine, colour: int) -> list[int]:
+def _territory(engine: GtpEngine, colour: int) -> list[int]:
     """Return the points that count as one side's territory, dead stones' points included."""
     from tengen.board import point_at
     from tengen.game.judging import count_without
@@ -540,15 +534,8 @@ def _territory(engine: Engine, colour: int) -> list[int]:
 
 # ----- GoGui -----
 
-MAPS = (
-    "territory",
-    "white_lives",
-    "black_dies",
-    "white_eye",
-    "black_eye",
-    "black_eye_by_capture",
-    "white_eye_by_capture",
-)
+_EYES = ("white_eye", "black_eye", "black_eye_by_capture", "white_eye_by_capture")
+MAPS = ("territory", "white_lives", "black_dies", *_EYES)
 ANALYZE_COMMANDS: tuple[str, ...] = (
     "dboard/Ownership/tengen-ownership",
     "dboard/Influence of Playouts/tengen-influence",
@@ -568,7 +555,7 @@ _LEAST_CHANCE = 0.001
 
 
 @command("tengen-param")
-def _param(engine: Engine, call: Call) -> str | None:
+def _param(engine: GtpEngine, call: Call) -> str | None:
     """List the parameters, or set one."""
     match call.args:
         case ():
@@ -583,7 +570,7 @@ def _param(engine: Engine, call: Call) -> str | None:
 
 
 @command("tengen-ownership")
-def _ownership(engine: Engine, call: Call) -> str:
+def _ownership(engine: GtpEngine, call: Call) -> str:
     """Draw the owner of each point: by the scorer once the game is over, by the network before."""
     owners = engine.judge.estimate(engine.game.board).ownership
     if owners is None:
@@ -592,7 +579,7 @@ def _ownership(engine: Engine, call: Call) -> str:
 
 
 @command("tengen-influence")
-def _influence(engine: Engine, call: Call) -> str:
+def _influence(engine: GtpEngine, call: Call) -> str:
     """Draw the owner of each point at the end of playouts."""
     from tengen.board import playouts
 
@@ -601,7 +588,7 @@ def _influence(engine: Engine, call: Call) -> str:
 
 
 @command("tengen-map")
-def _network_map(engine: Engine, call: Call) -> str:
+def _network_map(engine: GtpEngine, call: Call) -> str:
     """Draw one of the symmetry network's seven maps; 0 where it has no opinion."""
     from tengen.models import load_evaluator
 
@@ -611,20 +598,20 @@ def _network_map(engine: Engine, call: Call) -> str:
     network: Any = getattr(engine.player, "model", None)
     if not hasattr(network, "heat_maps"):
         network = load_evaluator("isn-best", shared=True)
-    values = network.heat_maps(engine.view(engine.game.board.turn))[name]
+    values = network.heat_maps(engine.view())[name]
     return _picture(engine, np.nan_to_num(values))
 
 
-def _picture(engine: Engine, values: FloatArray) -> str:
+def _picture(engine: GtpEngine, values: FloatArray) -> str:
     """Write one number per point, one row per line from the top."""
     rows = np.asarray(values, float).reshape(engine.game.board.rows, -1)
     return "\n" + "\n".join(" ".join(f"{value:.3f}" for value in row) for row in rows)
 
 
 @command("tengen-candidates")
-def _candidates(engine: Engine, call: Call) -> str:
+def _candidates(engine: GtpEngine, call: Call) -> str:
     """List the player's candidate moves with their share of the visits."""
-    board, rng = engine.view(engine.game.board.turn), engine.game.generator()
+    board, rng = engine.view(), engine.game.generator()
     if not isinstance(engine.player, Analyser):
         move = engine.player.choose(board, rng)
         return "" if move == RESIGN else f"{engine.vertex(int(move))} 1"
@@ -636,27 +623,15 @@ def _candidates(engine: Engine, call: Call) -> str:
 
 
 @command("tengen-prediction")
-def _prediction(engine: Engine, call: Call) -> str:
+def _prediction(engine: GtpEngine, call: Call) -> str:
     """List the moves that experts are likely to play, whoever the player is."""
     from tengen.board import point_at
     from tengen.models import load_policy
     from tengen.models.registry import policy_for
 
-    board = engine.view(engine.game.board.turn)
+    board = engine.view()
     rows, cols = board.rows, board.cols
     priors = load_policy(policy_for(rows, cols), shared=True).priors(board)
     best = np.argsort(-priors, kind="stable")[:_CANDIDATES_SHOWN]
     shown = (int(i) for i in best if i < rows * cols and priors[i] >= _LEAST_CHANCE)
     return "\n".join(f"{engine.vertex(point_at(i, rows, cols))} {priors[i]:.3f}" for i in shown)
-
-
-@command("tengen-dead")
-def _dead(engine: Engine, call: Call) -> str:
-    stones = engine.judge.status(engine.game.board).stones(Status.DEAD)
-    return " ".join(map(engine.vertex, stones))
-
-
-@command("tengen-safe")
-def _safe(engine: Engine, call: Call) -> str:
-    """Answer whether the game can be scored now."""
-    return "yes" if engine.judge.status(engine.game.board).safe else "no"

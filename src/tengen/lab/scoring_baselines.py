@@ -23,8 +23,7 @@ from tengen.board import BLACK, WHITE, Board, parse_gtp, playouts, row_col
 from tengen.board.counting import Method
 from tengen.board.safety import unconditional
 from tengen.errors import TengenError
-from tengen.gtp.client import Client, Limits, find_program
-from tengen.gtp.faults import EngineFault, EngineRefusal
+from tengen.gtp.client import Client, EngineFault, EngineRefusal, Limits, find_program
 from tengen.lab.steps import Journal
 from tengen.learners.scoring import BlockScorer
 from tengen.learners.scoring.scored_games import Accuracy, Progress, ScoredGame, evaluate

@@ -1,17 +1,125 @@
-"""Players that are GTP engines in processes of their own."""
+"""Players that are GTP engines in processes of their own.
+
+The engine's board follows ours by the fewest commands: moves are added or undone where the games
+share a beginning, otherwise everything is sent again. Its moves are checked on our board, so that
+an illegal one is its fault and never the opponent's.
+"""
 
 from __future__ import annotations
 
+import json
 import shlex
 from contextlib import suppress
+from itertools import takewhile
 
 import numpy as np
 
-from tengen.board import Board, Point
-from tengen.errors import SpecError
-from tengen.gtp.client import Client, Limits
-from tengen.gtp.faults import EngineRefusal
-from tengen.gtp.remote_game import RemoteGame
+from tengen.board import BLACK, RESIGN, WHITE, Board, Point, Rules, format_gtp, parse_gtp
+from tengen.errors import SpecError, TengenError
+from tengen.game.sgf import record_of_board, start_of
+from tengen.gtp.client import Client, EngineBadAnswer, EngineIllegalMove, EngineRefusal, Limits
+from tengen.gtp.commands import kata_rules
+
+_LETTERS = {BLACK: "b", WHITE: "w"}
+# KGS's names for the same ko and scoring; superko is left to the engine.
+_KGS_NAMES = {"territory": "japanese", "area": "chinese"}
+
+
+class RemoteGame:
+    """The engine's copy of our game; not for two threads at once."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._start: str | None = None
+        self._komi: float | None = None
+        self._moves: list[tuple[int, Point]] = []
+
+    def sync(self, board: Board) -> None:
+        """Bring the engine's board to the position and game of ours."""
+        start = repr(start_of(board, komi=0.0))
+        pairs = zip(self._moves, board.moves, strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        back = len(self._moves) - shared
+        if start != self._start or (back and not self.client.known("undo")):
+            self._begin(board)
+            self._start, shared = start, 0
+        else:
+            for _ in range(back):
+                self.client.command("undo")
+                self._moves.pop()
+        if board.komi != self._komi:
+            self.client.command("komi", f"{board.komi:g}")
+            self._komi = board.komi
+        for colour, point in board.moves[shared:]:
+            self.client.command("play", _LETTERS[colour], self._vertex(board, point))
+            self._moves.append((colour, point))
+
+    def genmove(self, board: Board, *, seed: int | None = None) -> Point:
+        """Let the engine choose for `board.turn`; the engine plays its move on its own board.
+
+        A seed makes engines repeatable that support set_random_seed.
+        """
+        self.sync(board)
+        if seed is not None and self.client.known("set_random_seed"):
+            self.client.command("set_random_seed", seed & 0x3FFFFFFF)
+        line = f"genmove {_LETTERS[board.turn]}"
+        answer = self.client.think("genmove", _LETTERS[board.turn])
+        try:
+            move = parse_gtp(answer, board.rows, board.cols)
+        except TengenError:
+            raise EngineBadAnswer(
+                self.client.name, line, f"answered {answer[:40]!r}, no move", self.client.stderr()
+            ) from None
+        if move != RESIGN:
+            self._moves.append((board.turn, move))
+            if not board.is_legal(move):
+                raise EngineIllegalMove(
+                    self.client.name,
+                    line,
+                    f"played {answer.strip()}, which is illegal at move {len(board.moves) + 1}",
+                    self.client.stderr(),
+                )
+        return move
+
+    def explain(self) -> str:
+        """Return the engine's explanation of its last move; empty if it has none."""
+        if not self.client.known("gomill-explain_last_move"):
+            return ""
+        return self.client.command("gomill-explain_last_move")
+
+    def _begin(self, board: Board) -> None:
+        """Send everything but the moves: rules, size, setup."""
+        self._start, self._komi, self._moves = None, None, []
+        self._send_rules(board.rules)
+        if board.rows == board.cols:
+            self.client.command("boardsize", board.rows)
+        else:
+            self.client.command("rectangular_boardsize", board.cols, board.rows)
+        self.client.command("clear_board")
+        self.client.new_game()
+        record = record_of_board(start_of(board))
+        if not record.setup:
+            return
+        stones = [(_LETTERS[c], self._vertex(board, point)) for c, point in record.setup]
+        all_black = all(colour == BLACK for colour, _ in record.setup)
+        if all_black and len(stones) > 1 and self.client.known("set_free_handicap"):
+            self.client.command("set_free_handicap", *(vertex for _, vertex in stones))
+        elif self.client.known("set_position"):
+            self.client.command("set_position", *(word for pair in stones for word in pair))
+        else:
+            for colour, vertex in stones:
+                self.client.command("play", colour, vertex)
+
+    def _send_rules(self, rules: Rules) -> None:
+        """Send the rules to engines with a command for that; others keep their own."""
+        if self.client.known("kata-set-rules"):
+            self.client.command("kata-set-rules", json.dumps(kata_rules(rules)))
+        elif self.client.known("kgs-rules"):
+            self.client.command("kgs-rules", _KGS_NAMES[rules.scoring])
+
+    @staticmethod
+    def _vertex(board: Board, point: int) -> str:
+        return format_gtp(point, board.rows, board.cols)
 
 
 class ExternalPlayer:
