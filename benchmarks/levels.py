@@ -12,12 +12,12 @@ import argparse
 from itertools import pairwise
 from pathlib import Path
 
-from tengen.arena.config import Entrant, Tournament
-from tengen.arena.database import Database, reading
+from tengen.arena.database import Database
 from tengen.arena.placing import Placing, rank_of, record, shipped_ladder
 from tengen.arena.ratings import PairScore, Rating, rate
 from tengen.arena.results import pair_scores, unique_games
 from tengen.arena.runner import run_tournament
+from tengen.arena.tournament import Entrant, Tournament
 from tengen.players.tengen import LEVELS
 
 LINKS: dict[int, dict[int, tuple[str, ...]]] = {
@@ -39,7 +39,7 @@ WIDEST = 1000.0
 
 def plan(size: int, games: int, levels: list[int], seed: int) -> Tournament:
     """Return the tournament of these levels, under the ladder's conditions."""
-    with reading(shipped_ladder(str(size))) as ladder:
+    with Database.look(shipped_ladder(str(size))) as ladder:
         base = ladder.tournament
     pairs = [(name(a), name(b)) for a, b in pairwise(levels)]
     pairs += [(name(level), rung) for level in levels for rung in LINKS[size].get(level, ())]
@@ -82,12 +82,12 @@ def main() -> None:
         tournament = plan(options.size, options.games, levels, options.seed)
         with Database.open(options.out[0], tournament) as database:
             run_tournament(tournament, database)
-    with reading(shipped_ladder(str(options.size))) as ladder:
+    with Database.look(shipped_ladder(str(options.size))) as ladder:
         anchors = ladder.tournament.anchors
         old = pair_scores(unique_games(ladder.games()))
     played = []
     for path in options.out:
-        with reading(path) as database:
+        with Database.look(path) as database:
             played += unique_games(database.games())
     new = pair_scores(played)
     found = {rating.name: rating for rating in rate([*old, *new], anchors=anchors)}

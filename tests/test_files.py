@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tengen.arena.display import LiveTable
+from tengen.arena.runner import LiveTable
 from tengen.cli import run
 from tengen.errors import TengenError
 from tengen.files import TEMPORARY, neighbour, refuse_inputs, replacing, write_atomic

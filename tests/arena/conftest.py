@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tengen.arena import Conditions, Entrant, GameJob, Tournament
-from tengen.arena.config import checked
+from tengen.arena.tournament import checked
 from tengen.board import PASS, Board
 
 

@@ -12,7 +12,6 @@ import textwrap
 import pytest
 
 from tengen.arena import Database, play_game
-from tengen.arena.database import reading
 from tengen.errors import BusyError, TengenError
 
 
@@ -25,7 +24,7 @@ def test_games_are_kept_with_everything(tmp_path, tournament, job, scripted) -> 
     game = some_game(job, scripted)
     with Database.open(path, tournament()) as database:
         database.add(game)
-    with reading(path) as database:
+    with Database.look(path) as database:
         (row,) = database.games()
         assert database.tournament == tournament()
     assert (row.black, row.white, row.result, row.winner) == ("anna", "bert", "B+R", "anna")
@@ -62,7 +61,7 @@ def test_two_runs_on_one_database_are_refused(tmp_path, tournament) -> None:
     with Database.open(path, tournament()):
         with pytest.raises(BusyError, match=str(os.getpid())):
             Database.open(path, tournament())
-        with reading(path) as database:
+        with Database.look(path) as database:
             assert database.games() == []
     Database.open(path, tournament()).close()
 
@@ -158,14 +157,14 @@ def test_a_shipped_file_can_be_read_where_nothing_may_be_written(
     path = folder / "ladder.sqlite"
     with Database.open(tmp_path / "r.sqlite", tournament()) as database:
         database.add(some_game(job, scripted))
-    with reading(tmp_path / "r.sqlite") as database:
+    with Database.look(tmp_path / "r.sqlite") as database:
         database.copy_to(path)
         with pytest.raises(TengenError, match="there already"):
             database.copy_to(path)
     path.chmod(0o444)
     folder.chmod(0o555)
     try:
-        with reading(path) as database:
+        with Database.look(path) as database:
             assert len(database.games()) == 1
     finally:
         folder.chmod(0o755)
@@ -179,7 +178,7 @@ def test_a_damaged_file_is_told_by_name(tmp_path, tournament, job, scripted) -> 
         connection.execute("DROP TABLE games")
         connection.execute("UPDATE meta SET value = '{' WHERE key = 'tournament'")
     connection.close()
-    with reading(path) as database:
+    with Database.look(path) as database:
         for look in (database.games, database.finished, lambda: database.tournament):
             with pytest.raises(TengenError, match=r"r\.sqlite"):
                 look()

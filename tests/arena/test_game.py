@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.arena.game import play_game, winner_name
+from tengen.arena.game import play_game
 from tengen.board import BLACK, WHITE
 from tengen.contracts import ScoreEstimate
 from tengen.gtp.client import (
@@ -23,14 +23,14 @@ BEHIND = ["D1", "D2", "D3", "D4", "D5"]
 def test_two_passes_are_counted_by_area(job, scripted) -> None:
     # Black's wall on the third line has 15 points, White's behind it 10 and komi.
     game = play_game(job(), scripted("anna", WALL), scripted("bert", BEHIND))
-    assert (str(game.result), game.reason, winner_name(game)) == ("B+2.5", "passes", "anna")
+    assert (str(game.result), game.reason, game.winner) == ("B+2.5", "passes", "anna")
     assert game.vertices.split()[-2:] == ["pass", "pass"]
     assert game.fault == ""
 
 
 def test_result_is_right_when_colours_are_swapped(job, scripted) -> None:
     game = play_game(job(swapped=True), scripted("bert", WALL), scripted("anna", BEHIND))
-    assert (str(game.result), winner_name(game)) == ("B+2.5", "bert")
+    assert (str(game.result), game.winner) == ("B+2.5", "bert")
     (record,) = loads(game.sgf())
     root = record.properties
     assert (root["PB"], root["PW"], root["RE"]) == (["bert"], ["anna"], ["B+2.5"])
@@ -41,7 +41,7 @@ def test_result_is_right_when_colours_are_swapped(job, scripted) -> None:
 def test_resignation_loses_for_whoever_resigns(job, scripted, swapped) -> None:
     white = "anna" if swapped else "bert"
     game = play_game(job(swapped=swapped), scripted("b", ["C3", "resign"]), scripted("w", ["C2"]))
-    assert (str(game.result), game.reason, winner_name(game)) == ("W+R", "resign", white)
+    assert (str(game.result), game.reason, game.winner) == ("W+R", "resign", white)
 
 
 def test_resignation_can_be_taken_for_a_pass(job, scripted) -> None:
@@ -51,7 +51,7 @@ def test_resignation_can_be_taken_for_a_pass(job, scripted) -> None:
 
 def test_draw_with_whole_komi(job, scripted) -> None:
     game = play_game(job(komi=5), scripted("b", WALL), scripted("w", BEHIND))
-    assert (str(game.result), winner_name(game)) == ("0", None)
+    assert (str(game.result), game.winner) == ("0", None)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,7 @@ import pytest
 from rich.console import Console
 
 from tengen.arena import Database, results_of
-from tengen.arena.config import Entrant
 from tengen.arena.database import GameRow
-from tengen.arena.display import LiveTable
 from tengen.arena.game import PlayedGame, Reason, void_game
 from tengen.arena.placing import (
     Placing,
@@ -38,8 +36,8 @@ from tengen.arena.results import (
     results_value,
     standings_table,
 )
-from tengen.arena.runner import lend_players, run_tournament
-from tengen.arena.schedule import schedule
+from tengen.arena.runner import LiveTable, lend_players, run_tournament
+from tengen.arena.tournament import Entrant, schedule
 from tengen.board import PASS, Board
 from tengen.errors import EngineError, SpecError
 

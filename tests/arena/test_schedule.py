@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from tengen.arena import load_tournament, pairings, schedule
-from tengen.arena.config import Conditions, OpeningSettings
 from tengen.arena.match import match_settings, parse_board_size, parse_sprt
 from tengen.arena.placing import LADDERS
-from tengen.arena.schedule import canonical, openings_of, random_openings, read_openings
+from tengen.arena.tournament import (
+    Conditions,
+    OpeningSettings,
+    canonical,
+    openings_of,
+    random_openings,
+    read_openings,
+)
 from tengen.board import Board
 from tengen.board.symmetry import elements, point_permutation
 from tengen.errors import SpecError

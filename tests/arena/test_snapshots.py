@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tengen.arena import Conditions, Entrant, Tournament
-from tengen.arena.snapshots import SnapshotPlan, SnapshotRating, plan_snapshots, rate_snapshots
+from tengen.arena.placing import SnapshotPlan, SnapshotRating, plan_snapshots, rate_snapshots
 from tengen.errors import RunError
 
 

@@ -94,7 +94,7 @@ def test_snapshots_meet(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_anchors_stand_where_the_shipped_ladder_has_them(folder: Path) -> None:
-    from tengen.arena.snapshots import plan_snapshots
+    from tengen.arena.placing import plan_snapshots
 
     named = ["mcts-10", "mcts:playouts=10", "static:weights=none"]
     plan = plan_snapshots(folder, size=9, anchors=named)
@@ -105,7 +105,7 @@ def test_anchors_stand_where_the_shipped_ladder_has_them(folder: Path) -> None:
 
 
 def test_a_run_may_lie_under_any_name(folder: Path, tmp_path: Path) -> None:
-    from tengen.arena.snapshots import plan_snapshots
+    from tengen.arena.placing import plan_snapshots
     from tengen.players import parse_spec
 
     place = Path(shutil.copytree(folder, tmp_path / "one, two"))

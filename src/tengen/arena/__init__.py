@@ -4,21 +4,23 @@
 file of results, `run_tournament` plays the missing games, `results_of` makes the tables.
 """
 
-from tengen.arena.config import (
-    Conditions,
-    Entrant,
-    OpeningSettings,
-    Tournament,
-    load_tournament,
-    parse_tournament,
-)
 from tengen.arena.database import Database, GameRow
 from tengen.arena.game import PlayedGame, play_game
 from tengen.arena.match import play_match
 from tengen.arena.ratings import PairScore, Rating, Sprt, rate
 from tengen.arena.results import MatchResult, Results, match_result, results_of
 from tengen.arena.runner import RunSummary, run_tournament
-from tengen.arena.schedule import GameJob, pairings, schedule
+from tengen.arena.tournament import (
+    Conditions,
+    Entrant,
+    GameJob,
+    OpeningSettings,
+    Tournament,
+    load_tournament,
+    pairings,
+    parse_tournament,
+    schedule,
+)
 
 __all__ = [
     "Conditions",

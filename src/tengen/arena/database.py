@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,8 @@ from typing import Any
 from filelock import FileLock
 
 from tengen import __version__
-from tengen.arena.config import Entrant, Tournament, checked
-from tengen.arena.game import PlayedGame, winner_name
-from tengen.arena.schedule import GameKey
+from tengen.arena.game import PlayedGame
+from tengen.arena.tournament import Entrant, GameKey, Tournament, checked
 from tengen.errors import TengenError
 from tengen.files import lock, neighbour
 
@@ -70,7 +68,7 @@ class GameRow:
             black=job.black.name,
             white=job.white.name,
             result=str(game.result),
-            winner=winner_name(game),
+            winner=game.winner,
             reason=game.reason,
             fault=game.fault or None,
             detail=game.detail or None,
@@ -290,13 +288,3 @@ def _joined(old: Tournament, new: Tournament, path: str) -> Tournament:
         return new
     kind = "round-robin" if new.kind == "match" else new.kind
     return new.model_copy(update={"kind": kind, "entrants": (*new.entrants, *extra)})
-
-
-@contextlib.contextmanager
-def reading(path: str | Path) -> Iterator[Database]:
-    """Open a database to read it while a block runs."""
-    database = Database.look(path)
-    try:
-        yield database
-    finally:
-        database.close()

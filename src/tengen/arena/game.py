@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 
 from tengen import __version__
-from tengen.arena.schedule import GameJob, GameKey
-from tengen.board import BLACK, COLOUR_NAMES, EMPTY, PASS, RESIGN, WHITE, Board, Point, format_gtp
+from tengen.arena.tournament import GameJob, GameKey
+from tengen.board import BLACK, COLOUR_NAMES, PASS, RESIGN, WHITE, Board, Point, format_gtp
 from tengen.contracts import Player, ScoreEstimator
 from tengen.errors import EngineError, TengenError
 from tengen.gtp.client import EngineBadAnswer, EngineIllegalMove, EngineRefusal, EngineTimeout
@@ -70,6 +70,12 @@ class PlayedGame:
     def is_void(self) -> bool:
         """Whether it has to be played again."""
         return self.result.kind == "void"
+
+    @property
+    def winner(self) -> str | None:
+        """The winner's name, None for draws and void games."""
+        entrants = {BLACK: self.job.black, WHITE: self.job.white}
+        return entrants[self.result.winner].name if self.result.winner in entrants else None
 
     @property
     def vertices(self) -> str:
@@ -209,7 +215,7 @@ class _Referee:
         try:
             move = self.board.answer(answer)
             if move is RESIGN and self.conditions.resign:
-                self._end("resign", Result("resign", _other(colour)))
+                self._end("resign", Result("resign", BLACK + WHITE - colour))
                 return False
             self.board.play(PASS if move is RESIGN else move)
         except TengenError as mistake:
@@ -247,7 +253,7 @@ class _Referee:
         """Give the game to the other side for a fault."""
         self._blame(colour, detail)
         kind = "time" if reason == "time" else "forfeit"
-        self._end(reason, Result(kind, _other(colour)))
+        self._end(reason, Result(kind, BLACK + WHITE - colour))
 
     def _blame(self, colour: int, detail: str) -> None:
         job = self.game.job
@@ -274,14 +280,3 @@ def _lost_by(failure: Exception) -> Reason | None:
         case EngineTimeout() if "genmove" in failure.command:
             return "time"
     return None
-
-
-def winner_name(game: PlayedGame) -> str | None:
-    """Return the winner's name, None for draws and void games."""
-    if game.result.winner == EMPTY:
-        return None
-    return (game.job.black if game.result.winner == BLACK else game.job.white).name
-
-
-def _other(colour: int) -> int:
-    return BLACK + WHITE - colour

@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tengen.arena.config import Tournament, checked
 from tengen.arena.database import Database
-from tengen.arena.display import LiveTable
 from tengen.arena.game import PlayedGame
 from tengen.arena.ratings import Sprt
 from tengen.arena.results import MatchResult, match_result
-from tengen.arena.runner import lend_players, run_tournament
+from tengen.arena.runner import LiveTable, lend_players, run_tournament
+from tengen.arena.tournament import Tournament, checked
 from tengen.contracts import Player
 from tengen.errors import SpecError
 

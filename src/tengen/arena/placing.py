@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tengen import __version__
-from tengen.arena.config import Entrant, Tournament
-from tengen.arena.database import Database, reading
+from tengen.arena.database import Database
 from tengen.arena.match import parse_board_size
 from tengen.arena.ratings import PairScore, Rating, rate
-from tengen.arena.results import pair_scores, unique_games
-from tengen.arena.runner import run_tournament
-from tengen.arena.schedule import GameKey, schedule
-from tengen.errors import SpecError, TengenError
+from tengen.arena.results import pair_scores, results_of, unique_games
+from tengen.arena.runner import SILENT, Listener, run_tournament
+from tengen.arena.tournament import Conditions, Entrant, GameKey, Tournament, schedule
+from tengen.errors import RunError, SpecError, TengenError
 from tengen.files import write_atomic
 from tengen.gtp.client import find_program
 from tengen.players.tengen import LEVELS, find_level
@@ -101,21 +100,36 @@ def place(
     from tengen.players import parse_spec
 
     parse_spec(spec)
-    with reading(ladder or shipped_ladder(size)) as opened:
+    with Database.look(ladder or shipped_ladder(size)) as opened:
         base, old = opened.tournament, pair_scores(unique_games(opened.games()))
+    new: list[PairScore] = []
     newcomer = Entrant(name=f"{spec} (new)", spec=spec)
+
+    def rated(**options: Any) -> dict[str, Rating]:
+        ratings = rate([*old, *new], anchors=base.anchors, **options)
+        return {rating.name: rating for rating in ratings}
+
     rungs = [entrant for entrant in base.entrants if is_installed(entrant)]
     if not rungs:
         raise SpecError("no rung of the ladder can be played here")
-    plan = _plan(base, newcomer, rungs, games, seed)
+    # The gauntlet of the new player through all rungs, of which a part is played.
+    plan = base.model_copy(
+        update={
+            "kind": "gauntlet",
+            "games": games + games % 2,
+            "seed": seed,
+            "entrants": (newcomer, *rungs),
+            "challengers": (newcomer.name,),
+            "pairs": (),
+        }
+    )
     with Database.open(out, plan) as database:
         jobs = {rung.name: [j for j in schedule(plan) if rung.name in j.key] for rung in rungs}
         taken = {rung.name: 0 for rung in rungs}
         chosen: set[GameKey] = set()
-        new: list[PairScore] = []
         stopped = False
         for start in range(0, games, _BLOCK):
-            rung = _next_rung(newcomer, rungs, taken, _rate(base, old, new, resamples=0))
+            rung = _next_rung(newcomer, rungs, taken, rated(resamples=0))
             count = min(_BLOCK, games - start)
             block = jobs[rung][taken[rung] : taken[rung] + count]
             taken[rung] += count
@@ -129,7 +143,12 @@ def place(
             if summary.stopped:
                 stopped = True
                 break
-    return _placing(newcomer, spec, _rate(base, old, new), new, stopped)
+    ratings = rated()
+    if newcomer.name not in ratings:
+        raise SpecError(f"{spec}: no game was played")
+    own = ratings[newcomer.name]
+    met = sorted(((score, ratings[score.second].elo) for score in new), key=lambda entry: -entry[1])
+    return Placing(spec, own.elo, (own.low, own.high), met, stopped)
 
 
 def record(placed: Placing, size: str, seed: int, path: Path) -> None:
@@ -157,29 +176,6 @@ def recorded(path: Path = RECORD) -> list[dict[str, Any]]:
     return entries
 
 
-def _plan(
-    base: Tournament, newcomer: Entrant, rungs: list[Entrant], games: int, seed: int
-) -> Tournament:
-    """Return the gauntlet of the new player through all rungs, of which a part is played."""
-    return base.model_copy(
-        update={
-            "kind": "gauntlet",
-            "games": games + games % 2,
-            "seed": seed,
-            "entrants": (newcomer, *rungs),
-            "challengers": (newcomer.name,),
-            "pairs": (),
-        }
-    )
-
-
-def _rate(
-    base: Tournament, old: list[PairScore], new: list[PairScore], **options: Any
-) -> dict[str, Rating]:
-    ratings = rate([*old, *new], anchors=base.anchors, **options)
-    return {rating.name: rating for rating in ratings}
-
-
 def _next_rung(
     newcomer: Entrant, rungs: list[Entrant], taken: dict[str, int], ratings: dict[str, Rating]
 ) -> str:
@@ -197,22 +193,6 @@ def _next_rung(
             else float("inf")
         ),
     )
-
-
-def _placing(
-    newcomer: Entrant,
-    spec: str,
-    ratings: dict[str, Rating],
-    new: list[PairScore],
-    stopped: bool,
-) -> Placing:
-    if newcomer.name not in ratings:
-        raise SpecError(f"{spec}: no game was played")
-    own = ratings[newcomer.name]
-    rungs = sorted(
-        ((score, ratings[score.second].elo) for score in new), key=lambda entry: -entry[1]
-    )
-    return Placing(spec, own.elo, (own.low, own.high), rungs, stopped)
 
 
 def is_installed(entrant: Entrant) -> bool:
@@ -317,3 +297,142 @@ def advise(weaker: int, stronger: int, size: int, path: Path = RECORD) -> Handic
         if level not in rated:
             raise SpecError(f"level {level} is not rated on {size}x{size}")
     return fair_handicap(rated[weaker].elo, rated[stronger].elo, size * size)
+
+
+# ----- Snapshots of a self-play run -----
+#
+# Neighbouring snapshots play each other, and the first and the last also play the anchors, whose
+# ratings come from the shipped ladder of the board size, if there is one.
+
+RESULTS = "ladder.sqlite"
+ANCHORS = ("maxlib", "static")
+
+
+@dataclass(frozen=True)
+class SnapshotRating:
+    """The strength of the network at one time of the run; of an anchor, only its rating."""
+
+    name: str
+    elo: float
+    low: float
+    """Ends of the rating's 95 % interval."""
+    high: float
+    games_played: int
+    """In the tournament."""
+    minutes: float | None = None
+    games: int | None = None
+    """Games of self-play so far."""
+    positions: int | None = None
+
+    def value(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class SnapshotPlan:
+    """The tournament, and the run's metrics of the snapshots."""
+
+    tournament: Tournament
+    rows: dict[str, dict[str, Any]]
+    """The run's row of each snapshot, by its name."""
+
+
+def plan_snapshots(
+    run: str | Path,
+    *,
+    size: int | None = None,
+    snapshots: int = 6,
+    games: int = 20,
+    visits: int = 1,
+    anchors: Sequence[str] = ANCHORS,
+    seed: int = 0,
+) -> SnapshotPlan:
+    """Choose snapshots evenly over a run and plan their tournament.
+
+    Without `size` it is played on the run's first board size.
+    """
+    from tengen.learners.self_play.training import history
+    from tengen.models.runs import SNAPSHOTS, read_run
+
+    rows = {row["step"]: row for row in history(run)}
+    found = read_run(run)
+    assert found is not None, "history refuses a folder without a run"
+    lines = size or int(found.settings["size"][0])
+    files = sorted(Path(run, SNAPSHOTS).glob("*.safetensors"))
+    files = [path for path in files if int(path.stem) in rows]
+    if len(files) < 2:
+        raise RunError(f"{run}: has {len(files)} snapshots; at least two are needed")
+    count = min(snapshots, len(files))
+    chosen = [files[round(i * (len(files) - 1) / max(count - 1, 1))] for i in range(count)]
+    named = {f"after {rows[int(path.stem)]['games']} games": path for path in chosen}
+    entrants = [
+        Entrant(name=name, spec=f'search:model="{path}",visits={visits}')
+        for name, path in named.items()
+    ]
+    names = [entrant.name for entrant in entrants]
+    met = [(name, anchor) for anchor in anchors for name in dict.fromkeys((names[0], names[-1]))]
+    fixed = _anchors(anchors, lines)
+    neighbours = [
+        (names[i], names[j])
+        for i in range(len(names))
+        for j in range(i + 1, min(i + 3, len(names)))
+    ]
+    tournament = Tournament(
+        kind="pairs",
+        games=games,
+        seed=seed,
+        conditions=Conditions(rows=lines, cols=lines),
+        entrants=(*entrants, *fixed),
+        pairs=(*neighbours, *met),
+    )
+    return SnapshotPlan(tournament, {name: rows[int(path.stem)] for name, path in named.items()})
+
+
+def rate_snapshots(
+    plan: SnapshotPlan,
+    out: Path,
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    listener: Listener = SILENT,
+) -> list[SnapshotRating]:
+    """Play the missing games; return the snapshots in order of time, then the anchors."""
+    with Database.open(out, plan.tournament) as database:
+        run_tournament(plan.tournament, database, workers=workers, ray=ray, listener=listener)
+        standings = {standing.name: standing for standing in results_of(database).standings}
+    found = []
+    for entrant in plan.tournament.entrants:
+        standing, row = standings[entrant.name], plan.rows.get(entrant.name)
+        rating = standing.rating
+        if rating is None:
+            continue
+        known = {} if row is None else {
+            "minutes": round(row["seconds"] / 60, 2),
+            "games": row["games"],
+            "positions": row["positions"],
+        }  # fmt: skip
+        elo = (rating.elo, rating.low, rating.high)
+        found.append(SnapshotRating(entrant.name, *elo, standing.games, **known))
+    return found
+
+
+def _anchors(anchors: Sequence[str], size: int) -> list[Entrant]:
+    """Return anchors, named by specs or as in the shipped ladder, with their ratings."""
+    path = LADDERS / f"{size}x{size}.sqlite"
+    if not path.exists():
+        return [Entrant(name=anchor, spec=anchor) for anchor in anchors]
+    with Database.look(path) as opened:
+        rungs = opened.tournament.entrants
+        found = results_of(opened, resamples=0).standings
+    ratings = {each.name: each.rating.elo for each in found if each.rating is not None}
+    specs = {rung.name: rung.spec for rung in rungs}
+    names = {rung.spec: rung.name for rung in rungs}
+    return [
+        Entrant(
+            name=anchor,
+            spec=specs.get(anchor, anchor),
+            elo=ratings.get(names.get(anchor, anchor)),
+        )
+        for anchor in anchors
+    ]

@@ -8,7 +8,7 @@ each side. Intervals are at 95 %.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -98,14 +98,11 @@ def rate(
     rng = np.random.default_rng(seed)
     samples = np.empty((resamples, len(names)))
     for number in range(resamples):
-        sample = ELO_PER_NAT * _fit_weighted(_resample(scores, index, rng), alpha)
-        if anchors:
-            samples[number] = _shifted(sample, index, anchors)
-        else:
-            # Align it with the estimate, weighted by information: in a plain mean one player that
-            # never won would move all others.
-            offset = float(np.average(centre - sample, weights=information))
-            samples[number] = sample + offset
+        sample = fit_elo(_win_matrix(_resample(scores, rng), index), alpha=alpha)
+        # Without anchors it is aligned with the estimate, weighted by information: in a plain mean
+        # one player that never won would move all others.
+        offset = 0.0 if anchors else float(np.average(centre - sample, weights=information))
+        samples[number] = _shifted(sample, index, anchors) + offset
     low, high = np.quantile(samples, [0.025, 0.975], axis=0) if resamples else (centre, centre)
     ratings = [
         Rating(
@@ -121,24 +118,6 @@ def rate(
     return sorted(ratings, key=lambda rating: (-rating.elo, rating.name))
 
 
-def fit_elo(wins: FloatArray, *, alpha: float = ALPHA) -> FloatArray:
-    """Fit Elo ratings of mean 0 to a matrix of wins (row beats column; draws as halves)."""
-    import choix
-
-    start = _fit_weighted(wins, alpha)
-    # choix takes comparisons without weights: a win counts twice, a draw once each way, and the
-    # prior is doubled too.
-    doubled = np.rint(2 * wins).astype(int)
-    data = [
-        (int(i), int(j)) for i, j in np.argwhere(doubled > 0) for _ in range(int(doubled[i, j]))
-    ]
-    if not data:
-        return np.zeros(len(wins))
-    strengths = choix.opt_pairwise(len(wins), data, alpha=2 * alpha, initial_params=start, tol=1e-6)
-    elo: FloatArray = ELO_PER_NAT * (strengths - np.mean(strengths))
-    return elo
-
-
 def expected_score(difference: float) -> float:
     """Return the expected share of points of a player with this advantage in Elo.
 
@@ -148,8 +127,11 @@ def expected_score(difference: float) -> float:
     return 1.0 / (1.0 + math.pow(10.0, -difference / 400.0))
 
 
-def _fit_weighted(wins: FloatArray, alpha: float) -> FloatArray:
-    """Fit strengths of mean 0 by Newton's method, as choix does but on counts, for resampling."""
+def fit_elo(wins: FloatArray, *, alpha: float = ALPHA) -> FloatArray:
+    """Fit Elo ratings of mean 0 to a matrix of wins (row beats column; draws as halves).
+
+    Newton's method, on counts; `choix` fits the same to single games.
+    """
     total = wins + wins.T
     won = wins.sum(axis=1)
     strengths = np.zeros(len(wins))
@@ -164,8 +146,8 @@ def _fit_weighted(wins: FloatArray, alpha: float) -> FloatArray:
         strengths = strengths - step
         if float(np.abs(step).max()) < 1e-9:
             break
-    centred: FloatArray = strengths - strengths.mean()
-    return centred
+    elo: FloatArray = ELO_PER_NAT * (strengths - strengths.mean())
+    return elo
 
 
 def _information(wins: FloatArray, elo: FloatArray) -> FloatArray:
@@ -175,7 +157,7 @@ def _information(wins: FloatArray, elo: FloatArray) -> FloatArray:
     return information
 
 
-def _win_matrix(scores: Sequence[PairScore], index: Mapping[str, int]) -> FloatArray:
+def _win_matrix(scores: Iterable[PairScore], index: Mapping[str, int]) -> FloatArray:
     wins = np.zeros((len(index), len(index)))
     for score in scores:
         i, j = index[score.first], index[score.second]
@@ -184,23 +166,16 @@ def _win_matrix(scores: Sequence[PairScore], index: Mapping[str, int]) -> FloatA
     return wins
 
 
-def _resample(
-    scores: Sequence[PairScore], index: Mapping[str, int], rng: np.random.Generator
-) -> FloatArray:
+def _resample(scores: Sequence[PairScore], rng: np.random.Generator) -> Iterator[PairScore]:
     """Draw another tournament of the same size from each pairing's rates.
 
     Half a win is added to each side first: a pairing of 10 to 0 could have ended otherwise.
     """
-    wins = np.zeros((len(index), len(index)))
     for score in scores:
-        if not score.games:
-            continue
-        shares = np.array([score.wins + 0.5, score.losses + 0.5, score.draws])
-        won, lost, drawn = rng.multinomial(score.games, shares / shares.sum())
-        i, j = index[score.first], index[score.second]
-        wins[i, j] += won + drawn / 2
-        wins[j, i] += lost + drawn / 2
-    return wins
+        if score.games:
+            shares = np.array([score.wins + 0.5, score.losses + 0.5, score.draws])
+            drawn = rng.multinomial(score.games, shares / shares.sum())
+            yield PairScore(score.first, score.second, *map(int, drawn))
 
 
 def _shifted(elo: FloatArray, index: Mapping[str, int], anchors: Mapping[str, float]) -> FloatArray:

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from tengen.arena.config import Tournament
 from tengen.arena.database import Database, GameRow
 from tengen.arena.ratings import (
     PairScore,
@@ -25,6 +24,7 @@ from tengen.arena.ratings import (
     rate,
     win_rate,
 )
+from tengen.arena.tournament import Tournament
 from tengen.errors import SpecError
 from tengen.sanitize import csv_cell, html_table, printable
 from tengen.statistics import wilson
@@ -100,14 +100,10 @@ class Results:
 
 def unique_games(rows: Sequence[GameRow]) -> list[GameRow]:
     """Leave out games that repeat an earlier one of the list: same players, colours and moves."""
-    seen: set[tuple[str, str, str]] = set()
-    found = []
+    found: dict[tuple[str, str, str], GameRow] = {}
     for row in rows:
-        mark = row.black, row.white, row.moves
-        if mark not in seen:
-            seen.add(mark)
-            found.append(row)
-    return found
+        found.setdefault((row.black, row.white, row.moves), row)
+    return list(found.values())
 
 
 def pair_scores(rows: Sequence[GameRow]) -> list[PairScore]:
@@ -236,18 +232,9 @@ class MatchResult:
 
     def value(self) -> dict[str, Any]:
         """Return what `arena match --json` prints."""
-        names: tuple[str, ...] = (
-            "a",
-            "b",
-            "games",
-            "wins_a",
-            "wins_b",
-            "draws",
-            "win_rate_a",
-            "interval",
-        )
-        names += ("duplicates", "faults", "left", "a_black", "a_white", "superiority")
-        value: dict[str, Any] = {name: getattr(self, name) for name in names}
+        names = "a b games wins_a wins_b draws win_rate_a interval duplicates faults left"
+        names += " a_black a_white superiority"
+        value: dict[str, Any] = {name: getattr(self, name) for name in names.split()}
         value["interval"] = list(self.interval)
         for name in ("a_black", "a_white"):
             value[name] = dict(zip(("wins", "games"), value[name], strict=True))
@@ -323,8 +310,8 @@ def export_results(database: Database, kind: str) -> str:
     if kind == "json":
         results = results_of(database)
         value = results_value(results)
-        value["games"] = [_game_value(row) for row in results.rows]
-        value["void_games"] = [_game_value(row) for row in results.voids]
+        for name, rows in (("games", results.rows), ("void_games", results.voids)):
+            value[name] = [{**asdict(row), "versions": json.loads(row.versions)} for row in rows]
         return json.dumps(value, indent=1, allow_nan=False) + "\n"
     if kind == "html":
         return _html_page(results_of(database))
@@ -339,11 +326,6 @@ def _games_csv(rows: list[GameRow]) -> str:
     writer.writerow(names)
     writer.writerows([csv_cell(getattr(row, name)) for name in names] for row in rows)
     return text.getvalue()
-
-
-def _game_value(row: GameRow) -> dict[str, Any]:
-    """Return one game for JSON."""
-    return {**asdict(row), "versions": json.loads(row.versions)}
 
 
 def results_value(results: Results) -> dict[str, Any]:
@@ -424,14 +406,12 @@ def _standing_row(standing: Standing) -> list[str]:
 def cross_table(results: Results) -> _Sheet:
     """Return points of the row's player against the column's out of their games."""
     names = [standing.name for standing in results.standings]
-    rows = []
-    for row in names:
-        cells = []
-        for column in names:
-            score = results.cross.get((row, column))
-            cells.append(f"{score.wins + score.draws / 2:g}/{score.games}" if score else "")
-        rows.append([row, *cells])
-    return ["", *names], rows
+
+    def cell(row: str, column: str) -> str:
+        score = results.cross.get((row, column))
+        return f"{score.wins + score.draws / 2:g}/{score.games}" if score else ""
+
+    return ["", *names], [[row, *(cell(row, column) for column in names)] for row in names]
 
 
 def _html_page(results: Results) -> str:
@@ -439,10 +419,9 @@ def _html_page(results: Results) -> str:
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("tengen.arena", "."), autoescape=True)
-    conditions = results.tournament.conditions
     return environment.get_template("report.html.jinja").render(
         tournament=results.tournament,
-        conditions=conditions,
+        conditions=results.tournament.conditions,
         standings=standings_table(results),
         cross=cross_table(results),
         results=results,

@@ -1,4 +1,4 @@
-"""Play the missing games of a tournament and write each into the database as it ends.
+"""Play the missing games of a tournament, write each into the database as it ends, show progress.
 
 Workers play; this process writes. Games that were written are never played again; void games are,
 until one player has failed too often in a row.
@@ -10,21 +10,27 @@ import atexit
 import contextlib
 import signal
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any, Self
 
-from tengen.arena.config import Conditions, Entrant, Tournament
-from tengen.arena.database import Database
+from tengen.arena.database import Database, GameRow
 from tengen.arena.game import PlayedGame, play_game, void_game
-from tengen.arena.schedule import GameJob, GameKey, schedule
+from tengen.arena.ratings import win_rate
+from tengen.arena.tournament import Conditions, Entrant, GameJob, GameKey, Tournament, schedule
 from tengen.board import BLACK, WHITE
-from tengen.contracts import Player, ScoreEstimator
+from tengen.contracts import Player
 from tengen.errors import EngineError, TengenError
+from tengen.game.judging import shared_judge
 from tengen.gtp.client import Limits
 from tengen.parallel import map_jobs
+from tengen.progress import Progress, span
+from tengen.sanitize import for_rich
+from tengen.statistics import wilson
 
 _GRACE = 5.0
 """Seconds after its time for a move until a silent engine is ended."""
@@ -48,7 +54,7 @@ class Listener:
         """Note that the run ends after the games in progress."""
 
 
-_SILENT = Listener()
+SILENT = Listener()
 
 
 @dataclass(frozen=True)
@@ -65,21 +71,13 @@ class RunSummary:
     """Whether a stop was requested."""
 
 
-@dataclass(frozen=True)
-class _WorkerJob:
-    """A game with the file whose presence means that no further game is to begin."""
-
-    job: GameJob
-    stop_file: str | None
-
-
 def run_tournament(
     tournament: Tournament,
     database: Database,
     *,
     workers: int = 1,
     ray: str | None = None,
-    listener: Listener = _SILENT,
+    listener: Listener = SILENT,
     enough: Callable[[PlayedGame], bool] | None = None,
     jobs: list[GameJob] | None = None,
 ) -> RunSummary:
@@ -91,21 +89,26 @@ def run_tournament(
     jobs = schedule(tournament) if jobs is None else jobs
     stop = _Stop(database.path, listener)
     failures = _Failures(tournament.max_failures)
-    wanted = {job.key for job in jobs}
     played = 0
-    before = len(wanted & database.finished())
-    listener.begin(len(jobs), before)
+
+    def missing() -> list[GameJob]:
+        finished = database.finished()
+        return [job for job in jobs if job.key not in finished]
+
+    listener.begin(len(jobs), len(jobs) - len(missing()))
     with stop, _note_what_is_kept(database):
-        while missing := _missing(jobs, database.finished()):
+        while todo := missing():
             results = map_jobs(
                 _play_job,
-                stop.until(missing),
+                stop.until(todo),
                 workers=workers,
                 ray=ray,
                 retries=_RETRIES,
                 ordered=False,
             )
-            with contextlib.closing(results), _players_closed():  # type: ignore[type-var]
+            with contextlib.ExitStack() as stack:
+                stack.callback(results.close)  # type: ignore[attr-defined]
+                stack.callback(_close_players)
                 for game in results:
                     if game is None:
                         continue
@@ -117,8 +120,7 @@ def run_tournament(
                         stop.ask()
             if stop.asked:
                 break
-    left = len(_missing(jobs, database.finished()))
-    return RunSummary(len(jobs), played, left, stop.asked)
+    return RunSummary(len(jobs), played, len(missing()), stop.asked)
 
 
 @contextlib.contextmanager
@@ -131,10 +133,6 @@ def _note_what_is_kept(database: Database) -> Iterator[None]:
             games = len(database.finished())
             stop.add_note(f"{database.path} has {games} games; the same command plays the rest")
         raise
-
-
-def _missing(jobs: list[GameJob], finished: set[GameKey]) -> list[GameJob]:
-    return [job for job in jobs if job.key not in finished]
 
 
 class _Failures:
@@ -187,13 +185,13 @@ class _Stop:
             self.file.touch()
         self.listener.stopping()
 
-    def until(self, jobs: list[GameJob]) -> Iterator[_WorkerJob]:
+    def until(self, jobs: list[GameJob]) -> Iterator[tuple[GameJob, Path | None]]:
         """Yield jobs until the run is to stop."""
         for job in jobs:
             if self.asked:
                 return
             self.listener.handed_out(job)
-            yield _WorkerJob(job, None if self.file is None else str(self.file))
+            yield job, self.file
 
     def __enter__(self) -> _Stop:
         if self.file is not None:
@@ -214,18 +212,103 @@ class _Stop:
         self.ask()
 
 
+# ----- Progress -----
+
+_SHOWN = 8
+"""Games in progress to list."""
+
+
+class LiveTable(Listener):
+    """The progress of a run; on a terminal also a table that redraws itself."""
+
+    def __init__(self, names: Sequence[str], rows: Sequence[GameRow], *, quiet: bool) -> None:
+        self.scores: dict[str, list[int]] = {name: [0, 0, 0] for name in names}
+        for row in rows:
+            self._count(row.black, row.white, row.winner)
+        self.total = self.done = self.voids = 0
+        self.under_way: dict[GameKey, float] = {}
+        self._progress = Progress(quiet=quiet, below=self.draw)
+
+    def __enter__(self) -> Self:
+        self._progress.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._progress.__exit__(*exception)
+
+    def begin(self, total: int, done: int) -> None:
+        """Show that `done` of `total` games are finished already."""
+        self.total, self.done = total, done
+        self._progress("arena", done, total)
+        if done:
+            self._progress.say(f"arena: {done} of {total} games are finished already")
+
+    def handed_out(self, job: GameJob) -> None:
+        """Show a game that a worker was given."""
+        self.under_way[job.key] = time.monotonic()
+
+    def finished(self, game: PlayedGame) -> None:
+        """Count one game."""
+        self.under_way.pop(game.key, None)
+        black, white = game.job.black.name, game.job.white.name
+        if game.is_void:
+            self.voids += 1
+            self._progress.say(f"arena: void: {black} - {white}, {game.detail}")
+            return
+        self.done += 1
+        self._count(black, white, game.winner)
+        if game.fault:
+            self._progress.say(f"arena: fault: {game.fault} lost a game. {game.detail}")
+        void = f"{self.voids} void" if self.voids else ""
+        self._progress("arena", self.done, self.total, void)
+
+    def stopping(self) -> None:
+        """Show that the run ends after the games in progress."""
+        self._progress.say("arena: stopping after the games in progress")
+
+    def _count(self, black: str, white: str, winner: str | None) -> None:
+        for name in (black, white):
+            score = self.scores.setdefault(name, [0, 0, 0])
+            score[2 if winner is None else 0 if winner == name else 1] += 1
+
+    def draw(self) -> Any:
+        """Return the table and the games in progress, for Rich."""
+        from rich.console import Group
+        from rich.table import Table
+
+        sheet = Table(caption="Ctrl-C: stop after these games")
+        for column in ("player", "games", "won", "lost", "drawn", "rate", "95 %"):
+            sheet.add_column(column, justify="left" if column == "player" else "right")
+        order = sorted(
+            self.scores.items(), key=lambda entry: -win_rate(*entry[1]) if any(entry[1]) else 0.0
+        )
+        for name, (won, lost, drawn) in order:
+            games = won + lost + drawn
+            low, high = wilson(won + drawn / 2, games)
+            rate = f"{win_rate(won, lost, drawn):.1%}" if games else "-"
+            numbers = map(str, (games, won, lost, drawn))
+            sheet.add_row(for_rich(name), *numbers, rate, f"{low:.1%} - {high:.1%}")
+        waiting = [
+            f"game {number + 1} of {first} - {second}, {span(time.monotonic() - since)}"
+            for (first, second, number), since in list(self.under_way.items())[:_SHOWN]
+        ]
+        return Group(sheet, "In progress: " + for_rich("; ".join(waiting)) if waiting else "")
+
+
 # ----- In the worker -----
 
 _players: dict[tuple[Entrant, int], Player] = {}
 _lent: dict[str, Player] = {}  # by the names of their entrants
-_scorer: list[ScoreEstimator] = []
 
 
-def _play_job(work: _WorkerJob) -> PlayedGame | None:
-    """Play one game in a worker, which keeps its players for the next; None after a stop."""
-    if work.stop_file is not None and Path(work.stop_file).exists():
+def _play_job(work: tuple[GameJob, Path | None]) -> PlayedGame | None:
+    """Play one game in a worker, which keeps its players for the next; None after a stop.
+
+    No further game begins when the file exists.
+    """
+    job, stop_file = work
+    if stop_file is not None and stop_file.exists():
         return None
-    job = work.job
     if not _players:
         atexit.register(_close_players)
     # The first of a pairing keeps its process in both games; an engine that plays itself under
@@ -238,7 +321,7 @@ def _play_job(work: _WorkerJob) -> PlayedGame | None:
             seated.append(_player(entrant, chairs[entrant.name], job.conditions))
         except EngineError as failure:
             return void_game(job, colour, failure)
-    game = play_game(job, *seated, scorer=_the_scorer(job))
+    game = play_game(job, *seated, scorer=shared_judge())
     for entrant in entrants:
         if entrant.restart or game.is_void:
             _dismiss(entrant, chairs[entrant.name])
@@ -285,23 +368,3 @@ def _dismiss(entrant: Entrant, chair: int) -> None:
     if close is not None:
         with contextlib.suppress(TengenError, OSError):
             close()
-
-
-def _the_scorer(job: GameJob) -> ScoreEstimator | None:
-    """Return the learned scorer if it counts this game."""
-    if job.conditions.counter != "scorer":
-        return None
-    if not _scorer:
-        from tengen.game.judging import Judge
-
-        _scorer.append(Judge())
-    return _scorer[0]
-
-
-@contextlib.contextmanager
-def _players_closed() -> Iterator[None]:
-    """End the engines of this process after a block."""
-    try:
-        yield
-    finally:
-        _close_players()

@@ -80,8 +80,8 @@ def match(
     sprt: str | None = option(None, "Stop early: ELO0,ELO1 of a sequential test."),
 ) -> int:
     """Play a match between two players; print the win rate with its 95 % interval."""
-    from tengen.arena.config import Tournament, checked
     from tengen.arena.match import match_settings, run_match
+    from tengen.arena.tournament import Tournament, checked
 
     _insist(results.resume, results.out)
     tournament = checked(Tournament, match_settings(a, b, **vars(conditions)))
@@ -113,7 +113,7 @@ def run(
     Results go to the file's name with `.sqlite` unless --out says otherwise.
     """
     from tengen.arena import Database, load_tournament, results_of, run_tournament
-    from tengen.arena.display import LiveTable
+    from tengen.arena.runner import LiveTable
 
     tournament = load_tournament(config)
     if seed is not None:
@@ -140,9 +140,9 @@ def show(
 ) -> None:
     """Show the standings and the cross table of a results database, also during a run."""
     from tengen.arena import results_of
-    from tengen.arena.database import reading
+    from tengen.arena.database import Database
 
-    with reading(database) as opened:
+    with Database.look(database) as opened:
         results = results_of(opened)
     _show(results, json)
 
@@ -200,17 +200,17 @@ def export(
 
     `--out -` prints them.
     """
-    from tengen.arena.database import reading
+    from tengen.arena.database import Database
     from tengen.arena.results import export_results
     from tengen.files import refuse_inputs, write_atomic
 
     refuse_inputs(out, [database])
     if kind == "sqlite" or (kind is None and out.suffix == ".sqlite"):
-        with reading(database) as opened:
+        with Database.look(database) as opened:
             opened.copy_to(out)
         remark(f"wrote {out}")
         return
-    with reading(database) as opened:
+    with Database.look(database) as opened:
         text = export_results(opened, kind or out.suffix.removeprefix("."))
     if str(out) == "-":
         print(text, end="")

@@ -312,8 +312,8 @@ def evaluate_self_play(
     shown: Shown,
 ) -> None:
     """Play the snapshots of a run against each other: Elo by minutes, games and positions."""
-    from tengen.arena.display import LiveTable
-    from tengen.arena.snapshots import ANCHORS, RESULTS, plan_snapshots, rate_snapshots
+    from tengen.arena.placing import ANCHORS, RESULTS, plan_snapshots, rate_snapshots
+    from tengen.arena.runner import LiveTable
 
     if history:
         _show_history(run, rows, json=shown.json)

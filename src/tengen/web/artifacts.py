@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tengen.arena.database import reading
+from tengen.arena.database import Database
 from tengen.arena.placing import LADDERS
 from tengen.arena.results import Results, Standing, results_of
 from tengen.board import Board
@@ -91,7 +91,7 @@ def stamp(path: Path) -> list[int]:
 
 def tables(arguments: Json, context: Context) -> Json:
     """Make the tables of a tournament; runs in a worker."""
-    with reading(arguments["path"]) as database:
+    with Database.look(arguments["path"]) as database:
         results = results_of(database)
     return {
         "standings": [_standing(one) for one in results.standings],
@@ -108,7 +108,7 @@ def tables(arguments: Json, context: Context) -> Json:
 
 def game_of(path: Path, number: int) -> GameRecord:
     """Return one game of a tournament by its place in the database."""
-    with reading(path) as database:
+    with Database.look(path) as database:
         rows = database.games()
     if not 0 <= number < len(rows):
         raise UnknownItemError("there is no such game")
