@@ -1,29 +1,178 @@
-"""The command line: run one command and translate failures into exit statuses.
+"""The command line: the table of commands, imported on use, and what failures exit with.
 
 Exit status: 0 done, 1 the user's mistake, 3 interrupted, 4 our bug, 143 ended by SIGTERM.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import signal
 import sys
 import warnings
+from difflib import get_close_matches
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from tengen import __version__
-from tengen.cli.commands import GROUPS, lazy_group
 from tengen.errors import TengenError, Terminated
 from tengen.sanitize import printable
 
-_THREADS = "NUMBA_NUM_THREADS"
+# ----- The table of commands -----
 
 
-_app = typer.Typer(cls=lazy_group(GROUPS), rich_markup_mode=None)
+class Entry(NamedTuple):
+    """Where a command is, and its line in the help.
+
+    `place` is MODULE:COMMAND, MODULE or MODULE.GROUP for a group of commands, or a table of
+    entries.
+    """
+
+    place: str | dict[str, Entry]
+    help: str
+
+
+# Learner -> module, help of `train`, help of `evaluate`.
+_LEARNERS = {
+    "network": ("networks", "Train the deep network on games.", "Measure a network on games."),
+    "self-play": (
+        "networks", "Train a network on games against itself.",
+        "Play the snapshots of a run against each other.",
+    ),
+    "move-prediction": (
+        "papers", "Train a move predictor (Araki 2007).", "Measure a move predictor on games."
+    ),
+    "scoring": (
+        "papers", "Train a scorer of finished games (Burzillo).",
+        "Compare a scorer with recorded results.",
+    ),
+    "symmetry-network": (
+        "papers", "Train a symmetry network (Blair 2008).", "Play a network against a player."
+    ),
+    "opening-td": (
+        "papers", "Train opening players by TD (Huang 2003).",
+        "Play a model's openings against a player.",
+    ),
+    "opening-evolution": ("papers", "Evolve openings (Kendall 2004).", "Play evolved openings."),
+}  # fmt: skip
+TRAIN = {name: Entry(f"{at}:train-{name}", line) for name, (at, line, _) in _LEARNERS.items()}
+EVALUATE = {name: Entry(f"{at}:evaluate-{name}", line) for name, (at, _, line) in _LEARNERS.items()}
+
+GROUPS: dict[str, dict[str, Entry]] = {
+    "Play": {
+        "play": Entry("play:play", "Play against the computer in the terminal."),
+        "web": Entry("servers:web", "Play, review and explore on a board in the browser."),
+        "gtp": Entry("servers:gtp", "Run as a GTP engine, for Sabaki, GoGui and others."),
+        "analysis": Entry("servers:analysis", "Run KataGo's analysis protocol, for KaTrain."),
+    },
+    "Games": {
+        "score": Entry("games:score", "Score finished games: dead stones, territory, area."),
+        "predict": Entry("games:predict", "Show the likely moves of a position."),
+        "review": Entry("games:review", "Review games: points lost by each move, better moves."),
+        "explore": Entry("games:explore", "Show what a collection played in a position."),
+        "games": Entry("games.collections", "Count, check and convert game records."),
+    },
+    "Matches": {
+        "arena": Entry("arena", "Play matches and tournaments; rate players."),
+    },
+    "Learn": {
+        "train": Entry(TRAIN, "Train a learner."),
+        "evaluate": Entry(EVALUATE, "Measure what a learner has learned."),
+        "lab": Entry("papers:lab", "Reproduce the five papers and write one report."),
+        "models": Entry("models", "List, show, export and average models."),
+        "players": Entry("models.lists:players", "List the players and their options."),
+    },
+    "System": {
+        "doctor": Entry("system:doctor", "Check what is installed and what is missing."),
+        "compile": Entry("system:compile", "Compile all kernels now."),
+        "bench": Entry("system:bench", "Measure speed side by side with other libraries."),
+    },
+}  # fmt: skip
+
+
+class LazyGroup(TyperGroup):
+    """A group that imports the module of a command only when that command is used."""
+
+    sections: dict[str, dict[str, Entry]]
+    completing = False
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """The commands of all sections."""
+        return {name: entry for part in self.sections.values() for name, entry in part.items()}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of the table."""
+        return list(self.entries)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import and return a command; None if there is none of that name."""
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        if self.completing:  # only the name and the help are needed
+            return TyperCommand(cmd_name, help=entry.help)
+        command = _load(entry.place)
+        command.name = cmd_name
+        command.help = command.help or entry.help
+        _show_flags_as_flags(command, ctx)
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command, or fail with the names that are close."""
+        if args[0] not in self.entries and not args[0].startswith("-"):
+            close = get_close_matches(args[0], self.entries)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections of the table, without importing any command."""
+        width = max(map(len, self.entries))
+        for title, part in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), each.help) for name, each in part.items()])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Complete the name of a command or option, without importing any command."""
+        self.completing = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self.completing = False
+
+
+def _lazy_group(sections: dict[str, dict[str, Entry]]) -> type[LazyGroup]:
+    return type("Group", (LazyGroup,), {"sections": sections})
+
+
+def _load(place: str | dict[str, Entry]) -> Any:
+    """Return the command or group of an entry."""
+    if not isinstance(place, str):
+        return _lazy_group({"Commands": place})(no_args_is_help=True, rich_markup_mode=None)
+    where, _, name = place.partition(":")
+    module, _, group_name = where.partition(".")
+    found = importlib.import_module(f"tengen.cli.{module}")
+    group = typer.main.get_group(getattr(found, group_name or "app"))
+    return group.commands[name] if name else group
+
+
+def _show_flags_as_flags(command: Any, ctx: Any) -> None:
+    """Leave the type of flags out of the help of a command and its subcommands."""
+    for option in (*command.params, command.get_help_option(ctx)):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+    for below in getattr(command, "commands", {}).values():
+        _show_flags_as_flags(below, ctx)
+
+
+# ----- Running a command -----
+
+_app = typer.Typer(cls=_lazy_group(GROUPS), rich_markup_mode=None)
 
 
 def _show_version(wanted: bool) -> None:
@@ -32,19 +181,17 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+_Version = typer.Option(
+    "--version",
+    help="Show the version and exit.",
+    callback=_show_version,
+    is_eager=True,
+    metavar="",
+)
+
+
 @_app.callback()
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            help="Show the version and exit.",
-            callback=_show_version,
-            is_eager=True,
-            metavar="",
-        ),
-    ] = False,
-) -> None:
+def _root(version: Annotated[bool, _Version] = False) -> None:
     """A laboratory for machines that learn Go."""
 
 
@@ -53,7 +200,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminate)
     if "_TENGEN_COMPLETE" in os.environ:  # the shell asks for completions
         typer.main.get_command(_app).main(prog_name="tengen")
-    warnings.showwarning = lambda message, *_: _complain(str(message))
+    warnings.showwarning = lambda message, *_: _complain(str(message))  # type: ignore[assignment]
     sys.exit(run(sys.argv[1:]))
 
 
@@ -63,24 +210,20 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
-def _complain(message: str) -> None:
-    """Print a mistake as one line, also if a file's name has two."""
+def _complain(message: str) -> int:
+    """Print a mistake as one line, also if a file's name has two; return the exit status."""
     line = printable(message).replace("\n", "\\n")
     print(f"tengen: {line}", file=sys.stderr)
-
-
-def _check_threads() -> None:
-    """Refuse a number of threads that Numba cannot use."""
-    wanted = os.environ.get(_THREADS, "")
-    if re.fullmatch(r"\s*(0+|-\d+)\s*", wanted):  # Numba ignores what is not a number
-        raise TengenError(f"{_THREADS}={wanted}: must be at least 1")
+    return 1
 
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit status, printing errors as one line."""
     cli = typer.main.get_command(_app)
     try:
-        _check_threads()
+        threads = os.environ.get("NUMBA_NUM_THREADS", "")
+        if re.fullmatch(r"\s*(0+|-\d+)\s*", threads):  # Numba ignores what is not a number
+            raise TengenError(f"NUMBA_NUM_THREADS={threads}: must be at least 1")
         # Not `cli.main`, which has its own exit status for an interruption.
         with cli.make_context("tengen", arguments or ["--help"]) as context:
             result = cli.invoke(context)
@@ -90,8 +233,7 @@ def run(arguments: list[str]) -> int:
         mistake.show()  # type: ignore[attr-defined]
         return 1
     except TengenError as mistake:
-        _complain(str(mistake))
-        return 1
+        return _complain(str(mistake))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -107,14 +249,11 @@ def run(arguments: list[str]) -> int:
         return 128 + signal.SIGTERM if told else 3
     except OSError as failure:
         place = f"{failure.filename}: " if failure.filename else ""
-        _complain(f"{place}{failure.strerror or failure}")
-        return 1
+        return _complain(f"{place}{failure.strerror or failure}")
     except Exception:
         import traceback
 
         traceback.print_exc()
-        print(
-            "tengen: this is a bug of ours; please report it with the lines above", file=sys.stderr
-        )
+        _complain("this is a bug of ours; please report it with the lines above")
         return 4
     return int(result) if isinstance(result, int) else 0

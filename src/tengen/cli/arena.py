@@ -9,24 +9,24 @@ from typing import Annotated, Any
 import typer
 
 from tengen.cli.options import (
-    Json,
+    BoardSize,
     Options,
     RulesName,
     Seed,
-    Shown,
     WorkOptions,
     argument,
     command,
     option,
 )
-from tengen.cli.printing import emit, remark, table
+from tengen.cli.printing import Shown, table
+from tengen.errors import TengenError
+from tengen.files import refuse_inputs, write_atomic
 
 app = typer.Typer(no_args_is_help=True)
 
 _Out = Annotated[
     Path | None, typer.Option("--out", help="Results database; games there are not played again.")
 ]
-_Size = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9x13.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class _Conditions(Options):
     """Conditions of the games of a match; see `arena.match.match_settings`."""
 
     games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 20
-    size: _Size = "9"
+    size: BoardSize = "9"
     komi: Annotated[float, typer.Option("--komi", help="White's compensation in points.")] = 7.5
     rules: RulesName = "cgos"
     openings: Annotated[
@@ -69,6 +69,11 @@ class _Results(WorkOptions):
         typer.Option("--resume", help="Fail unless --out exists; it is always continued."),
     ] = False
 
+    def check(self, path: Path | None) -> None:
+        """Refuse to resume without results."""
+        if self.resume and (path is None or not path.exists()):
+            raise TengenError(f"{path or '--out'}: nothing to resume")
+
 
 @command(app)
 def match(
@@ -83,22 +88,15 @@ def match(
     from tengen.arena.match import match_settings, run_match
     from tengen.arena.tournament import Tournament, checked
 
-    _insist(results.resume, results.out)
-    tournament = checked(Tournament, match_settings(a, b, **vars(conditions)))
+    results.check(results.out)
     result = run_match(
-        tournament,
-        out=results.out,
-        workers=results.workers,
-        ray=results.ray,
-        sprt=sprt,
-        quiet=shown.quiet,
-    )
-    emit(result.value(), json=shown.json)
-    if not shown.json:
+        checked(Tournament, match_settings(a, b, **vars(conditions))),
+        out=results.out, workers=results.workers, ray=results.ray, sprt=sprt, quiet=shown.quiet,
+    )  # fmt: skip
+    if not shown.as_json(result.value()):
         print(result)
-    if result.left and results.out is not None and result.sprt is None:
-        remark(f"{result.left} games are left; the same command plays them", quiet=shown.quiet)
-    return 3 if result.left and (result.sprt is None or result.sprt.answer == "undecided") else 0
+    left = result.left if result.sprt is None or result.sprt.answer == "undecided" else 0
+    return _left(left, shown, told=results.out is not None and result.sprt is None)
 
 
 @command(app)
@@ -119,38 +117,38 @@ def run(
     if seed is not None:
         tournament = tournament.model_copy(update={"seed": seed})
     path = kept.out or config.with_suffix(".sqlite")
-    _insist(kept.resume, path)
+    kept.check(path)
     with Database.open(path, tournament) as database:
         names = [entrant.name for entrant in tournament.entrants]
         with LiveTable(names, database.games(), quiet=shown.quiet) as listener:
             summary = run_tournament(
                 tournament, database, workers=kept.workers, ray=kept.ray, listener=listener
             )
-        results = results_of(database)
-    _show(results, shown.json)
-    if summary.left:
-        remark(f"{summary.left} games are left; the same command plays them", quiet=shown.quiet)
-    return 3 if summary.left else 0
+        _show(results_of(database), shown)
+    return _left(summary.left, shown)
 
 
-@app.command()
-def show(
-    database: Path = argument("Results database."),
-    json: Json = False,
-) -> None:
+def _left(games: int, shown: Shown, *, told: bool = True) -> int:
+    """Say how many games are left; return the exit status."""
+    if games and told:
+        shown.remark(f"{games} games are left; the same command plays them")
+    return 3 if games else 0
+
+
+@command(app)
+def show(database: Path = argument("Results database."), *, shown: Shown) -> None:
     """Show the standings and the cross table of a results database, also during a run."""
     from tengen.arena import results_of
     from tengen.arena.database import Database
 
     with Database.look(database) as opened:
-        results = results_of(opened)
-    _show(results, json)
+        _show(results_of(opened), shown)
 
 
 @command(app)
 def rate(
     player: str = argument("Spec of the player to rate."),
-    size: _Size = "9",
+    size: BoardSize = "9",
     games: int = option(40, "Games to play in all.", min=2),
     database: Path | None = option(None, "Database of a ladder instead of the shipped one."),
     out: _Out = None,
@@ -164,20 +162,12 @@ def rate(
     from tengen.arena.placing import place, record
 
     placed = place(
-        player,
-        size=size,
-        games=games,
-        ladder=database,
-        out=out,
-        workers=work.workers,
-        ray=work.ray,
-        seed=seed,
-        say=lambda text: remark(text, quiet=shown.quiet),
-    )
+        player, size=size, games=games, ladder=database, out=out, workers=work.workers,
+        ray=work.ray, seed=seed, say=shown.remark,
+    )  # fmt: skip
     if keep is not None and not placed.stopped:
         record(placed, size, seed, keep)
-    emit(placed.value(), json=shown.json)
-    if not shown.json:
+    if not shown.as_json(placed.value()):
         rows = [
             (rung.second, f"{elo:.0f}", rung.games, rung.wins, rung.losses, rung.draws)
             for rung, elo in placed.rungs
@@ -188,7 +178,7 @@ def rate(
     return 3 if placed.stopped else 0
 
 
-@app.command()
+@command(app)
 def export(
     database: Path = argument("Results database."),
     out: Path = option(..., "File to write: .csv, .json, .html, .sgf or .sqlite."),
@@ -202,37 +192,25 @@ def export(
     """
     from tengen.arena.database import Database
     from tengen.arena.results import export_results
-    from tengen.files import refuse_inputs, write_atomic
 
     refuse_inputs(out, [database])
-    if kind == "sqlite" or (kind is None and out.suffix == ".sqlite"):
-        with Database.look(database) as opened:
-            opened.copy_to(out)
-        remark(f"wrote {out}")
-        return
+    kind = kind or out.suffix.removeprefix(".")
     with Database.look(database) as opened:
-        text = export_results(opened, kind or out.suffix.removeprefix("."))
-    if str(out) == "-":
-        print(text, end="")
-    else:
-        write_atomic(out, text)
-        remark(f"wrote {out}")
+        if kind == "sqlite":
+            opened.copy_to(out)
+        elif str(out) == "-":
+            print(export_results(opened, kind), end="")
+            return
+        else:
+            write_atomic(out, export_results(opened, kind))
+    Shown().remark(f"wrote {out}")
 
 
-def _insist(resume: bool, path: Path | None) -> None:
-    """Refuse to resume without results."""
-    from tengen.errors import TengenError
-
-    if resume and (path is None or not path.exists()):
-        raise TengenError(f"{path or '--out'}: nothing to resume")
-
-
-def _show(results: Any, json: bool) -> None:
+def _show(results: Any, shown: Shown) -> None:
     """Print all tables of a tournament."""
     from tengen.arena.results import cross_table, results_value, standings_table
 
-    if json:
-        emit(results_value(results), json=True)
+    if shown.as_json(results_value(results)):
         return
     table("", *standings_table(results))
     table("points won by the row's player", *cross_table(results))

@@ -6,34 +6,23 @@ import csv
 import json as encoder
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tengen.cli.options import (
-    RecordPosition,
-    Records,
-    Seed,
-    Shown,
-    WorkOptions,
-    argument,
-    command,
-    flag,
-    option,
-)
-from tengen.cli.printing import emit, remark, show, table, tell_faults
-from tengen.progress import Progress
+from tengen.cli.options import Records, Seed, WorkOptions, argument, command, flag, option
+from tengen.cli.printing import Shown, table
+from tengen.errors import ModelError, RecordError, SpecError, TengenError
+from tengen.files import refuse_inputs, write_atomic
 from tengen.reviews.settings import ReviewSettings
 
 if TYPE_CHECKING:
     from tengen.board import Board
-    from tengen.explorer import Answer, Openings
+    from tengen.explorer import Answer
     from tengen.game.judging import Judge
-    from tengen.learners.network.learner import Evaluation
     from tengen.learners.scoring import BlockScorer
     from tengen.records import Corpus
     from tengen.records.corpus import PackedGame
@@ -74,12 +63,9 @@ def score(
         from tengen import compiling
 
         compiling.spare(compiling.SCORING_KERNELS)
-    from tengen.errors import TengenError
-    from tengen.files import refuse_inputs, write_atomic
     from tengen.learners.scoring import BlockScorer
     from tengen.parallel import map_jobs
     from tengen.records.corpus import packed_games
-    from tengen.sanitize import csv_cell
 
     if out is not None:
         refuse_inputs(out, files)
@@ -88,10 +74,11 @@ def score(
     games = list(packed_games(files, faults.append))
     unread = len(faults)
     scored: list[dict[str, Any]] = []
-    with Progress(quiet=shown.quiet or len(games) == 1) as bar:
-        pages = boards or len(games) == 1
-        count = partial(_score, model, dead or (), alive or (), pages, out is not None)
-        for found in map_jobs(count, _batches(games), workers=work.workers, ray=work.ray):
+    jobs = (games[first : first + _TOGETHER] for first in range(0, len(games), _TOGETHER))
+    pages = boards or len(games) == 1
+    count = partial(_score, model, dead or (), alive or (), pages, out is not None)
+    with shown.progress() as bar:
+        for found in map_jobs(count, jobs, workers=work.workers, ray=work.ray):
             bar.advance("games", len(found), len(games))
             faults += [one["fault"] for one in found if "fault" in one]
             scored += [one for one in found if "fault" not in one]
@@ -102,18 +89,16 @@ def score(
     texts, marked = ([one.pop(key) for one in scored] for key in ("text", "marked"))
     if out is not None:
         write_atomic(out, b"\n".join(marked) + b"\n")
-    if shown.json:
-        emit(scored, json=True)
+    if shown.as_json(scored):
+        pass
     elif sheet:
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(_COLUMNS)
-        for value in scored:
-            writer.writerow([csv_cell(_cell(value, name)) for name in _COLUMNS])
+        writer.writerows([_COLUMNS, *map(_csv_row, scored)])
     elif pages:
         print("\n\n".join(texts))
     else:
         _print_scores(scored)
-    tell_faults(faults, quiet=shown.quiet)
+    shown.faults(faults)
     if unread and len(files) > 1:
         raise TengenError(f"{unread} could not be read; the other games were scored")
 
@@ -127,13 +112,6 @@ def _is_one_game(path: Path) -> bool:
         return False  # reported when it is read
 
 
-def _batches(games: list[PackedGame]) -> Iterator[list[PackedGame]]:
-    """Yield the games in batches."""
-    source = iter(games)
-    while batch := list(islice(source, _TOGETHER)):
-        yield batch
-
-
 def _score(
     model: str,
     dead: Sequence[str],
@@ -143,7 +121,6 @@ def _score(
     games: list[PackedGame],
 ) -> list[dict[str, Any]]:
     """Score some games: values, text and marked copy of each, or a fault; runs in a worker."""
-    from tengen.errors import TengenError
     from tengen.learners.scoring.game_score import score_record
     from tengen.records.sgf_grammar import format_tree
 
@@ -155,10 +132,10 @@ def _score(
         except TengenError as wrong:
             place = "" if game.file in str(wrong) else f"{game.file}: game {game.game}: "
             found.append({"fault": f"{place}{wrong}"})
-            continue
-        marked = format_tree(score.marked()) if marks else b""
-        text = str(score) if pages else ""
-        found.append({**score.to_dict(), "text": text, "marked": marked})
+        else:
+            text = str(score) if pages else ""
+            marked = format_tree(score.marked()) if marks else b""
+            found.append({**score.to_dict(), "text": text, "marked": marked})
     return found
 
 
@@ -172,17 +149,19 @@ def _tools(model: str) -> tuple[BlockScorer, Judge]:
     return scorer, Judge(scorer)
 
 
-def _cell(value: dict[str, Any], name: str) -> Any:
-    """Return a game's value for one column of the CSV."""
-    if name in ("territory", "area"):
-        return value[name]["result"]
-    if name in ("estimate", "spread"):
-        told = value["estimate"]
-        return "" if told is None else round(told[{"estimate": "score"}.get(name, name)], 2)
-    found = value[name]
-    if isinstance(found, list):
-        return ("; " if name == "remarks" else " ").join(found)
-    return "" if found is None else round(found, 4) if isinstance(found, float) else found
+def _csv_row(value: dict[str, Any]) -> list[Any]:
+    """Return a game's cells for spreadsheets."""
+    from tengen.sanitize import csv_cell
+
+    told = value["estimate"] or {"score": None, "spread": None}
+    flat = {**value, "estimate": told["score"], "spread": told["spread"]}
+    for name in ("territory", "area"):
+        flat[name] = value[name]["result"]
+    for name in ("dead", "seki", "remarks"):
+        flat[name] = ("; " if name == "remarks" else " ").join(value[name])
+    cells = [round(each, 4) if isinstance(each, float) else each for each in flat.values()]
+    named = dict(zip(flat, cells, strict=True))
+    return ["" if named[name] is None else csv_cell(named[name]) for name in _COLUMNS]
 
 
 def _print_scores(values: list[dict[str, Any]]) -> None:
@@ -214,7 +193,9 @@ def _print_scores(values: list[dict[str, Any]]) -> None:
 
 @command(app)
 def predict(
-    where: RecordPosition,
+    file: str = argument("A game record; - reads standard input."),
+    move: int | None = option(None, "The position before this move (the last one).", min=1),
+    game: int = option(1, "Which game of the file.", min=1),
     model: str | None = option(None, "Name or path; by default the best one for the board."),
     top: int = option(10, "Number of moves to list.", min=1),
     ownership: bool = flag(
@@ -228,42 +209,57 @@ def predict(
     shown: Shown,
 ) -> None:
     """Print the board before move N with the likely moves, best first as a, b, c, ..."""
+    from tengen.records import read_game
+    from tengen.records.record import board_at
+
+    if out is not None:
+        refuse_inputs(out, [file])
+        if not (ownership or maps):
+            raise SpecError("--out needs --ownership or --maps")
+    record = read_game(file, game)
+    board = board_at(record, move)
+    number = move or len(record.moves) + 1
+    where = {"file": file, "game": game, "move": number}
+    if maps:
+        _show_maps(where, board, model or "isn-best", out, shown)
+        return
+    played = record.moves[number - 1][1] if number <= len(record.moves) else None
+    _show_moves(where, board, played, model, top, ownership, out, shown)
+
+
+def _show_moves(
+    where: dict[str, Any],
+    board: Board,
+    played: int | None,
+    model: str | None,
+    top: int,
+    ownership: bool,
+    out: Path | None,
+    shown: Shown,
+) -> None:
+    """Show the likely moves of a position and what else the model predicts."""
     import numpy as np
 
     from tengen.board import BLACK, format_gtp, point_at
     from tengen.board.counting import format_result
     from tengen.board.drawing import format_ascii
-    from tengen.errors import ModelError, SpecError
-    from tengen.files import refuse_inputs, write_atomic
+    from tengen.learners.network import DeepNetwork
     from tengen.models import load_policy
     from tengen.models.registry import policy_for
     from tengen.reviews.survival import draw_survival, survival
 
-    if out is not None:
-        refuse_inputs(out, [where.file])
-        if not (ownership or maps):
-            raise SpecError("--out needs --ownership or --maps")
-    if maps:
-        _show_maps(where, model or "isn-best", out, shown)
-        return
-    record, board, number = where.read()
     rows, cols = board.rows, board.cols
     name = model or policy_for(rows, cols)
     policy = load_policy(name)
-    view = _view(policy, board)
+    view = policy.evaluate([board])[0] if isinstance(policy, DeepNetwork) else None
     priors = policy.priors(board) if view is None else view.priors
-    played = None
-    if number <= len(record.moves):
-        played = format_gtp(record.moves[number - 1][1], rows, cols)
     order = [int(i) for i in np.argsort(-priors, kind="stable")[:top] if priors[i] > 0]
     vertices = [format_gtp(point_at(index, rows, cols), rows, cols) for index in order]
     result: dict[str, Any] = {
-        "file": where.file,
-        "game": where.game,
-        "move": number,
+        **where,
         "to_play": "black" if board.turn == BLACK else "white",
         "model": name,
-        "played": played,
+        "played": None if played is None else format_gtp(played, rows, cols),
         "moves": [
             {"move": vertex, "probability": float(priors[index])}
             for vertex, index in zip(vertices, order, strict=True)
@@ -271,87 +267,65 @@ def predict(
         "win_probability": None if view is None else view.win_probability,
         "score": None if view is None else view.score,
     }
+    groups = []
+    if ownership:
+        if view is None:
+            raise ModelError(f"{name} does not predict ownership")
+        groups = survival(board, view.ownership)
+        result["ownership"] = view.ownership.reshape(rows, cols).tolist()
+        result["groups"] = [group.to_dict() for group in groups]
+        if out is not None:
+            write_atomic(out, draw_survival(board, groups) + "\n")
+            shown.remark(f"picture: {out}")
+    if shown.as_json(result):
+        return
     letters = {index: chr(97 + k) for k, index in enumerate(order[:26]) if index < rows * cols}
-    lines = [format_ascii(board.grid(), letters)]
-    lines.append(f"move {number}, {result['to_play']} to play")
+    print(format_ascii(board.grid(), letters))
+    print(f"move {where['move']}, {result['to_play']} to play")
     for k, (vertex, index) in enumerate(zip(vertices, order, strict=True)):
-        letter = chr(97 + k) if k < 26 else " "
-        mark = "  played" if vertex == played else ""
-        lines.append(f"{letter} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
+        mark = "  played" if vertex == result["played"] else ""
+        print(f"{chr(97 + k) if k < 26 else ' '} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
     if view is not None:
         expected = format_result(round(view.score, 1))
-        lines.append(
-            f"Black wins with {100 * view.win_probability:.0f} %, expected score {expected}"
-        )
-    if not ownership:
-        emit(result, json=shown.json, text="\n".join(lines))
-        return
-    if view is None:
-        raise ModelError(f"{name} does not predict ownership")
-    groups = survival(board, view.ownership)
-    if out is not None:
-        write_atomic(out, draw_survival(board, groups) + "\n")
-        remark(f"picture: {out}", quiet=shown.quiet)
-    result["ownership"] = view.ownership.reshape(rows, cols).tolist()
-    result["groups"] = [group.to_dict() for group in groups]
-    emit(result, json=shown.json, text="\n".join(lines))
-    if not shown.json:
-        columns = ["group", "colour", "stones", "chance"]
+        print(f"Black wins with {100 * view.win_probability:.0f} %, expected score {expected}")
+    if ownership:
         cells = [
-            (
-                str(group.stones[0]),
-                "black" if group.colour == BLACK else "white",
-                len(group.stones),
-                f"{100 * group.chance:.0f} %",
-            )
-            for group in groups
+            (group["stones"][0], group["colour"], len(group["stones"]), f"{group['survival']:.0%}")
+            for group in result["groups"]
         ]
-        table("Survival", columns, cells)
+        table("Survival", ["group", "colour", "stones", "chance"], cells)
 
 
-def _view(policy: Any, board: Board) -> Evaluation | None:
-    """Return everything a network predicts for a position; None for other policies."""
-    from tengen.learners.network import DeepNetwork
-
-    return policy.evaluate([board])[0] if isinstance(policy, DeepNetwork) else None
-
-
-def _show_maps(where: RecordPosition, model: str, out: Path | None, shown: Shown) -> None:
+def _show_maps(
+    where: dict[str, Any], board: Board, model: str, out: Path | None, shown: Shown
+) -> None:
     """Show the seven outputs of a symmetry network: territory, captured stones, eyes."""
     import numpy as np
 
     from tengen.board import PASS, index_of
-    from tengen.files import write_atomic
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.learners.symmetry_network.learner import format_maps
 
     network = SymmetryNetwork.load(model)
-    _, board, number = where.read()
     maps = network.heat_maps(board)
     score = float(network.values([board])[0])
     if out is not None:
         last = board.last_move
         mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
-        write_atomic(out, format_maps(board.grid(), maps, last=mark, title=f"before move {number}"))
-        remark(f"picture: {out}", quiet=shown.quiet)
-    value = {
-        "file": where.file,
-        "game": where.game,
-        "move": number,
-        "model": model,
-        "score": score,
-        "maps": {
-            name: [[None if np.isnan(v) else float(v) for v in row] for row in values]
-            for name, values in maps.items()
-        },
+        title = f"before move {where['move']}"
+        write_atomic(out, format_maps(board.grid(), maps, last=mark, title=title))
+        shown.remark(f"picture: {out}")
+    plain = {
+        name: [[None if np.isnan(v) else float(v) for v in row] for row in values]
+        for name, values in maps.items()
     }
-    lines = []
-    for name, values in maps.items():
-        lines.append(f"{name}:")
-        for row in values:
-            lines.append(" ".join("  ." if np.isnan(v) else f"{100 * v:3.0f}" for v in row))
-    lines.append(f"expected score for Black, komi included: {score:+.1f}")
-    emit(value, json=shown.json, text="\n".join(lines))
+    if shown.as_json({**where, "model": model, "score": score, "maps": plain}):
+        return
+    for name, rows in plain.items():
+        print(f"{name}:")
+        for row in rows:
+            print(" ".join("  ." if v is None else f"{100 * v:3.0f}" for v in row))
+    print(f"expected score for Black, komi included: {score:+.1f}")
 
 
 # ----- review -----
@@ -381,7 +355,6 @@ def review(
     there after the first pass already. Several games fill a folder with one page per game, an
     index, a table of all moves and a summary of the players; --resume continues.
     """
-    from tengen.errors import TengenError
     from tengen.records.corpus import packed_games
 
     faults: list[str] = []
@@ -389,41 +362,82 @@ def review(
         raise TengenError(f"--game {game}: of which file? {', '.join(files)}")
     jobs = list(packed_games(files, faults.append))
     if game is not None:
-        jobs = [job for job in jobs if job.game == game]
+        jobs, faults = [job for job in jobs if job.game == game][:1], []
         if not jobs:
             raise TengenError(f"{files[0]}: there is no game {game}")
-        jobs, faults = jobs[:1], []
     if not jobs:
         raise TengenError(f"{', '.join(files)}: no game could be read")
-    single = len(jobs) == 1 and not faults and not (files[0] != "-" and Path(files[0]).is_dir())
-    if single and not resume:
-        _one(jobs[0], files[0], settings, out, shown)
+    if len(jobs) == 1 and not faults and not Path(files[0]).is_dir() and not resume:
+        _review_one(jobs[0], files[0], settings, out, shown)
     else:
-        _many(jobs, faults, files, settings, out, resume, work, shown)
+        folder = _review_folder(files, out)
+        _review_many(jobs, faults, folder, settings, resume, work, shown)
 
 
-def _one(
+def _review_many(
+    jobs: list[PackedGame],
+    faults: list[str],
+    folder: Path,
+    settings: ReviewSettings,
+    resume: bool,
+    work: WorkOptions,
+    shown: Shown,
+) -> None:
+    """Review several games into a folder."""
+    from tengen.reviews.batch import review_library
+    from tengen.web.tasks import review_page
+
+    begin = time.monotonic()
+    with shown.progress() as bar:
+        games = review_library(
+            jobs, folder, settings, review_page, unread=faults, resume=resume,
+            workers=work.workers, ray=work.ray,
+            on_game=lambda title: bar.advance("games", 1, len(jobs), title),
+        )  # fmt: skip
+    shown.faults([*faults, *(game["fault"] for game in games if game["fault"])])
+    seconds = round((time.monotonic() - begin) / len(games), 2)
+    values = [
+        {
+            "file": game["file"],
+            "game": game["game"],
+            "sgf": str(folder / "games" / f"{game['number']:06}.sgf"),
+            "page": str(folder / "games" / f"{game['number']:06}.html"),
+            "moves": game["rows"],
+            "summary": game["summary"],
+            "seconds": seconds,
+        }
+        for game in games
+        if not game["fault"]
+    ]
+    if not shown.as_json(values):
+        _print_players(folder)
+        print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
+
+
+def _review_one(
     job: PackedGame, file: str, settings: ReviewSettings, out: Path | None, shown: Shown
 ) -> None:
-    """Review one game into a record and a page."""
-    from tengen.files import write_atomic
+    """Review one game into a record and a page beside it."""
     from tengen.reviews.annotate import annotate
     from tengen.reviews.game import find_reviewer, review_game
     from tengen.web.tasks import review_page
 
     begin = time.monotonic()
     record = job.record()
-    name = "review" if file == "-" else Path(file).stem
-    sgf = out or (Path() if file == "-" else Path(file).parent) / f"{name}.review.sgf"
-    sgf, page = _side_by_side(sgf, file)
-    title = "Review" if file == "-" else Path(file).name
-    title += f", game {job.game}" if job.game > 1 else ""
+    path = Path("Review" if file == "-" else file)
+    title = f"{path.name}, game {job.game}" if job.game > 1 else path.name
+    out = out or path.with_name(f"{path.stem if file != '-' else 'review'}.review.sgf")
+    is_page = out.suffix.lower() in (".html", ".htm")
+    sgf = out.with_suffix(".sgf") if is_page else out
+    page = out if is_page else out.with_suffix(".html")
+    for place in (sgf, page):
+        refuse_inputs(place, [file])
 
     def show_first(found: Review) -> None:
         write_atomic(page, review_page(found, title))
-        remark(f"first pass: {found.sides()}; written: {page}", quiet=shown.quiet)
+        shown.remark(f"first pass: {found.sides()}; written: {page}")
 
-    with Progress(quiet=shown.quiet) as step:
+    with shown.progress() as step:
         reviewer = find_reviewer(record.rows, record.cols, settings)
         found = review_game(record, reviewer, seed=settings.seed, on_step=step, on_first=show_first)
     write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
@@ -437,62 +451,12 @@ def _one(
         "summary": found.summary(),
         "seconds": round(time.monotonic() - begin, 2),
     }
-    emit([value], json=shown.json, text=f"{found.words(settings.top)}\nwritten: {sgf} and {page}")
+    if not shown.as_json([value]):
+        print(f"{found.words(settings.top)}\nwritten: {sgf} and {page}")
 
 
-def _many(
-    jobs: list[PackedGame],
-    faults: list[str],
-    files: list[str],
-    settings: ReviewSettings,
-    out: Path | None,
-    resume: bool,
-    work: WorkOptions,
-    shown: Shown,
-) -> None:
-    """Review several games into a folder."""
-    from tengen.reviews.batch import review_library
-    from tengen.web.tasks import review_page
-
-    begin = time.monotonic()
-    folder = _folder(files, out)
-    with Progress(quiet=shown.quiet) as bar:
-        games = review_library(
-            jobs,
-            folder,
-            settings,
-            review_page,
-            unread=faults,
-            resume=resume,
-            workers=work.workers,
-            ray=work.ray,
-            on_game=lambda title: bar.advance("games", 1, len(jobs), title),
-        )
-    tell_faults([*faults, *(game["fault"] for game in games if game["fault"])], quiet=shown.quiet)
-    seconds = round(time.monotonic() - begin, 2)
-    values = [
-        {
-            "file": game["file"],
-            "game": game["game"],
-            "sgf": str(folder / "games" / f"{game['number']:06}.sgf"),
-            "page": str(folder / "games" / f"{game['number']:06}.html"),
-            "moves": game["rows"],
-            "summary": game["summary"],
-            "seconds": round(seconds / len(games), 2),
-        }
-        for game in games
-        if not game["fault"]
-    ]
-    emit(values, json=shown.json)
-    if not shown.json:
-        _print_players(folder)
-        print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
-
-
-def _folder(files: list[str], out: Path | None) -> Path:
+def _review_folder(files: list[str], out: Path | None) -> Path:
     """Return the folder for the reviews of several games; never one that is read."""
-    from tengen.errors import TengenError
-
     first = Path("review" if files[0] == "-" else files[0]).resolve()
     name = first.name if first.is_dir() else first.name.split(".")[0]
     folder = out or (Path(files[0]).parent if files[0] != "-" else Path()) / f"{name}.review"
@@ -516,29 +480,12 @@ def _print_players(folder: Path) -> None:
     everybody = {**summary["all"], "name": "all", "rank": "", "games": summary["games"]}
     rows = [
         [
-            line["name"],
-            line["rank"],
-            line["games"],
-            line["moves"],
-            points(line),
-            *(points(line["phases"].get(phase)) for phase in PHASES),
+            *(line[key] for key in ("name", "rank", "games", "moves")),
+            *map(points, (line, *(line["phases"].get(phase) for phase in PHASES))),
         ]
         for line in (everybody, *summary["players"][:_PLAYERS])
     ]
     table("points lost per move", ["player", "rank", "games", "moves", "all", *PHASES], rows)
-
-
-def _side_by_side(out: Path, file: str) -> tuple[Path, Path]:
-    """Return the names of the record and of the page; neither may be the file that is read."""
-    from tengen.files import refuse_inputs
-
-    if out.suffix.lower() in (".html", ".htm"):
-        sgf, page = out.with_suffix(".sgf"), out
-    else:
-        sgf, page = out, out.with_suffix(".html")
-    for place in (sgf, page):
-        refuse_inputs(place, [file])
-    return sgf, page
 
 
 # ----- explore -----
@@ -546,7 +493,7 @@ def _side_by_side(out: Path, file: str) -> tuple[Path, Path]:
 
 @command(app)
 def explore(
-    games: list[str] = argument("Files, folders, archives of games; - is standard input."),
+    games: Records,
     moves: str = option("", 'The position: "Q16 D4", Black first; `pass` too.'),
     corner: bool = flag("--corner", "Only the corner of the moves."),
     size: str | None = option(None, "Board: 9, or 9x13 (rows x columns). Default: most games'."),
@@ -564,64 +511,26 @@ def explore(
     Mirror images, rotations and swapped colours count together. The first query of a collection
     builds an index, which is used until the files change.
     """
+    from tengen.arena.match import parse_board_size
+    from tengen.board import Board, Rules
     from tengen.explorer import explore as ask
-    from tengen.explorer import picture
-    from tengen.files import refuse_inputs, write_atomic
+    from tengen.explorer import index_of_games, picture
     from tengen.models.registry import Opinions, opinions_on
 
     for written in filter(None, (index, out)):
         refuse_inputs(written, games)
     if index is not None and out is not None:
         refuse_inputs(out, [index])
-    openings = _openings(games, index, plies, rebuild=rebuild, quiet=shown.quiet)
-    board = _board(openings, size, moves)
-    asked = opinions_on(board.rows, board.cols) if models else Opinions()
-    answer = ask(
-        openings,
-        board,
-        corner=corner,
-        policies=asked.policies,
-        evaluators=asked.evaluators,
-        limit=top,
-    )
-    if out is not None:
-        write_atomic(out, picture(answer) + "\n")
-        remark(f"picture: {out}", quiet=shown.quiet)
-    emit({**answer.to_dict(), "models": asked.names}, json=shown.json)
-    if not shown.json:
-        _print_openings(answer, asked.names)
-
-
-def _openings(
-    games: list[str], index: Path | None, plies: int, *, rebuild: bool, quiet: bool
-) -> Openings:
-    """Open the index of a collection or build it with progress; report damaged games."""
-    from tengen.explorer import index_of_games
-
     faults: list[str] = []
     remarks: list[str] = []
-    with Progress(quiet=quiet) as bar:
-        made = index_of_games(
-            games,
-            index,
-            plies=plies,
-            rebuild=rebuild,
-            on_games=partial(bar.advance, "games read"),
-            on_fault=faults.append,
-            on_remark=remarks.append,
-        )
-    tell_faults(faults, quiet=quiet)
+    with shown.progress() as bar:
+        openings = index_of_games(
+            games, index, plies=plies, rebuild=rebuild, on_games=partial(bar.advance, "games read"),
+            on_fault=faults.append, on_remark=remarks.append,
+        )  # fmt: skip
+    shown.faults(faults)
     for words in remarks:
-        remark(words, quiet=quiet)
-    return made
-
-
-def _board(openings: Openings, size: str | None, moves: str) -> Board:
-    """Return the board after the moves."""
-    from tengen.arena.match import parse_board_size
-    from tengen.board import Board, Rules
-    from tengen.errors import TengenError
-
+        shown.remark(words)
     rows, cols = parse_board_size(size or next(iter(openings.about.sizes)))
     board = Board(rows, cols, rules=Rules.preset("japanese"))
     for number, name in enumerate(moves.replace(",", " ").split(), 1):
@@ -629,7 +538,16 @@ def _board(openings: Openings, size: str | None, moves: str) -> Board:
             board.play(name)
         except TengenError as wrong:
             raise TengenError(f"--moves, move {number}: {wrong}") from None
-    return board
+    asked = opinions_on(rows, cols) if models else Opinions()
+    answer = ask(
+        openings, board, corner=corner, policies=asked.policies, evaluators=asked.evaluators,
+        limit=top,
+    )  # fmt: skip
+    if out is not None:
+        write_atomic(out, picture(answer) + "\n")
+        shown.remark(f"picture: {out}")
+    if not shown.as_json({**answer.to_dict(), "models": asked.names}):
+        _print_openings(answer, asked.names)
 
 
 def _print_openings(answer: Answer, names: dict[str, str]) -> None:
@@ -640,10 +558,8 @@ def _print_openings(answer: Answer, names: dict[str, str]) -> None:
     side = "Black" if answer.board.turn == BLACK else "White"
     print(answer.ascii())
     if not answer.moves:
-        print(
-            f"{side} to play: none of {answer.collection:,} games was here within "
-            f"{answer.plies} moves"
-        )
+        games = f"{answer.collection:,} games was here within {answer.plies} moves"
+        print(f"{side} to play: none of {games}")
         return
     letters = {id(move): letter for letter, move in answer.marks().items()}
     rows: list[list[Any]] = []
@@ -666,17 +582,9 @@ def _print_openings(answer: Answer, names: dict[str, str]) -> None:
 
 # ----- games stat, check, convert -----
 
-_Paths = Annotated[
-    list[str], typer.Argument(help="Files, folders, .zip, .tar.gz, .tar.bz2; - is standard input.")
-]
-
 
 @command(collections)
-def stat(
-    paths: _Paths,
-    *,
-    shown: Shown,
-) -> None:
+def stat(paths: Records, *, shown: Shown) -> None:
     """Count games, moves, sizes, results and damage.
 
     Repaired games count as read; damaged ones are reported on standard error.
@@ -686,7 +594,7 @@ def stat(
 
     corpus = Corpus(paths)
     summary = summarise(corpus)
-    _report(corpus, summary.games, shown.quiet)
+    _report(corpus, summary.games, shown)
     value: dict[str, Any] = {
         "games": summary.games,
         "damaged": summary.damaged,
@@ -697,12 +605,12 @@ def stat(
     }
     if shown.json:  # otherwise they are on standard error already
         value["faults"] = [str(fault) for fault in corpus.faults]
-    show(value, json=shown.json)
+    shown.result(value)
 
 
 @command(collections)
 def check(
-    paths: _Paths,
+    paths: Records,
     rules: str | None = option(
         None, "Rules to check by; default: each record's own, with simple ko."
     ),
@@ -722,10 +630,10 @@ def check(
     for item in replay(corpus, Rules.preset(rules) if rules else None):
         if isinstance(item, Refusal):
             refusals.append(item)
-            remark(str(item), quiet=shown.quiet)
+            shown.remark(str(item))
         else:
             games, moves = games + len(item), moves + len(item.moves)
-    _report(corpus, games, shown.quiet)
+    _report(corpus, games, shown)
     value = {
         "games": games,
         "damaged": corpus.damaged,
@@ -735,13 +643,13 @@ def check(
             {"file": r.file, "game": r.game, "move": r.move, "reason": r.reason} for r in refusals
         ],
     }
-    show(value, json=shown.json)
+    shown.result(value)
     return 1 if strict and (refusals or corpus.damaged) else 0
 
 
 @command(collections)
 def convert(
-    paths: _Paths,
+    paths: Records,
     out: str = option(
         ...,
         "Output: .sgf (one collection), .txt (one line each), .npz (arrays), a folder "
@@ -769,22 +677,20 @@ def convert(
     )
     of = f" on {size}x{size}" if size is not None else ""
     which = " (19x19, no stones set up)" if out.endswith(".txt") else ""
-    _report(corpus, games, shown.quiet, missing=f"no game{of} to write{which}")
-    remark(f"{games:,} games written to {out}", quiet=shown.quiet or out == "-")
+    _report(corpus, games, shown, missing=f"no game{of} to write{which}")
     if out != "-":
-        emit({"games": games, "damaged": corpus.damaged, "out": out}, json=shown.json)
+        shown.remark(f"{games:,} games written to {out}")
+        shown.as_json({"games": games, "damaged": corpus.damaged, "out": out})
 
 
 def _report(
-    corpus: Corpus, games: int, quiet: bool, missing: str = "no game could be read"
+    corpus: Corpus, games: int, shown: Shown, missing: str = "no game could be read"
 ) -> None:
     """Report the faults; fail if no game was read."""
-    from tengen.errors import RecordError
-
     refused = [fault for fault in corpus.faults if not fault.repaired]
     if games == 0 and len(refused) == 1:
         raise refused[0].error()
     faults = [f"{f} ({'repaired' if f.repaired else 'refused'})" for f in corpus.faults]
-    tell_faults(faults, corpus.damaged + corpus.repaired, quiet=quiet)
+    shown.faults(faults, corpus.damaged + corpus.repaired)
     if games == 0:
         raise RecordError(f"{', '.join(map(str, corpus.paths))}: {missing}")

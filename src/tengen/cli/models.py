@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import Json, argument, option
-from tengen.cli.printing import emit, remark, table
-from tengen.cli.printing import show as show_value
+from tengen.cli.options import Json, argument, command, option
+from tengen.cli.printing import Shown, table
+from tengen.errors import SpecError, unknown
+from tengen.files import refuse_inputs
 
 if TYPE_CHECKING:
     from tengen.models import Card
@@ -31,57 +33,56 @@ def models(context: typer.Context, json: Json = False) -> None:
     if context.invoked_subcommand is not None:
         return
     entries = list_models()
-    if json:
-        emit([_as_value(entry) for entry in entries], json=True)
+    if Shown(json=json).as_json([_as_value(entry) for entry in entries]):
         return
     rows = [("name", "kind", "size", "measured"), *map(_row, entries)]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     room = max(shutil.get_terminal_size().columns - sum(widths) - 2 * len(widths), 12)
     for *cells, measured in rows:  # one line per model, to fit a screen
         lead = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        shown = measured if len(measured) <= room else measured[: room - 1].rstrip() + "…"
-        print(f"{lead}  {shown}".rstrip())
-    remark("More about one: tengen models show NAME")
+        cut = measured if len(measured) <= room else measured[: room - 1].rstrip() + "…"
+        print(f"{lead}  {cut}".rstrip())
+    Shown().remark("More about one: tengen models show NAME")
 
 
-@app.command()
-def show(name: _Model, json: Json = False) -> None:
+@command(app)
+def show(name: _Model, *, shown: Shown) -> None:
     """Show a model's card; for networks also the size and the equivariance error."""
     from tengen.models import read_card
 
     card = read_card(name)
     details = _details(name, card)
-    emit({**card.model_dump(), **details}, json=json, text=_card_text(card))
-    if details and not json:
-        show_value(details, json=False)
+    if shown.as_json({**card.model_dump(), **details}):
+        return
+    print(_card_text(card))
+    if details:
+        shown.result(details)
 
 
-@app.command()
+@command(app)
 def export(name: _Model, out: Path = argument("The ONNX file to write.")) -> None:
     """Export a network as ONNX."""
-    from tengen.files import refuse_inputs
     from tengen.learners.network import DeepNetwork
     from tengen.learners.network.export import export_onnx
 
     refuse_inputs(out, [name])
     export_onnx(DeepNetwork.load(name), out)
-    remark(f"wrote {out}")
+    Shown().remark(f"wrote {out}")
 
 
-@app.command()
+@command(app)
 def average(
     names: Annotated[list[str], typer.Argument(help="Names or paths of networks.")],
     out: Path = option(..., "The model file to write."),
 ) -> None:
     """Write the mean of networks' weights, for example of a network at two stages of training."""
-    from tengen.files import refuse_inputs
     from tengen.learners.network import DeepNetwork
 
     refuse_inputs(out, names)
     made = DeepNetwork.average([DeepNetwork.load(name) for name in names])
     sources = ", ".join(Path(name).stem for name in names)
     made.save(out, name=out.stem, data=f"the mean of the weights of {sources}")
-    remark(f"wrote {out}")
+    Shown().remark(f"wrote {out}")
 
 
 def _details(name: str, card: Card) -> dict[str, Any]:
@@ -154,62 +155,36 @@ def _as_value(entry: Any) -> dict[str, Any]:
 
 # ----- players -----
 
-_RATED_SIZES = (9, 13, 19)
+_RATED = ("9x9", "13x13", "19x19")
 """Boards that have a ladder."""
 
 
-@lists.command()
+@command(lists)
 def players(
     name: str | None = argument("Show one player's options.", default=None),
     between: tuple[int, int] | None = option(
         None, "Two levels: the handicap that makes a game even."
     ),
-    json: Json = False,
+    *,
+    shown: Shown,
 ) -> None:
     """List the players and how to name them, or show one player's options."""
-    if between is not None:
-        _advise(*between, json=json)
-        return
     from tengen.arena.placing import rank_of, recorded
-    from tengen.errors import SpecError, unknown
     from tengen.players import PLAYERS
     from tengen.players.plugins import installed_kinds
 
+    if between is not None:
+        _advise(min(between), max(between), shown)
+        return
     known = {**PLAYERS, **installed_kinds()}
     if name is not None and name not in known:
         raise SpecError(unknown("player", name, known))
     kinds = [known[name]] if name else list(known.values())
-    if json:
-        rows = [
-            {
-                "name": kind.name,
-                "help": kind.help,
-                "syntax": kind.syntax,
-                "example": kind.example,
-                "options": [
-                    {
-                        "name": option.name,
-                        "kind": option.kind,
-                        "help": option.help,
-                        "default": option.default or None,
-                        "required": option.required,
-                    }
-                    for option in kind.options
-                ],
-                **({"levels": _levels()} if kind.name == "tengen" else {}),
-            }
-            for kind in kinds
-        ]
-        emit(rows[0] if name else rows, json=True)
+    values = [_kind_value(kind) for kind in kinds]
+    if shown.as_json(values[0] if name else values):
         return
     if name:
-        kind = kinds[0]
-        print(f"{kind.name}: {kind.help}\n  {kind.example}")
-        options = [(o.name, o.kind, o.default, o.help) for o in kind.options]
-        if options:
-            table("", ["option", "kind", "default", "what it does"], options)
-        if kind.name == "tengen":
-            _show_levels()
+        _show_player(values[0])
         return
     table(
         "",
@@ -217,24 +192,34 @@ def players(
         [(k.name, k.help, k.example, " ".join(o.name for o in k.options)) for k in kinds],
     )
     rated = [
-        (
-            e["size"],
-            e["player"],
-            f"{e['elo']:.0f}",
-            f"{e['interval'][0]:.0f} to {e['interval'][1]:.0f}",
-            rank_of(e["elo"]),
-        )
+        (e["size"], e["player"], f"{e['elo']:.0f}", _between(e["interval"]), rank_of(e["elo"]))
         for e in recorded()
     ]
-    if rated:
-        table(
-            "On the shipped ladders, GNU Go 3.8 level 10 = 1800",
-            ["board", "player", "Elo", "95 %", "about"],
-            rated,
-        )
+    title = "On the shipped ladders, GNU Go 3.8 level 10 = 1800"
+    table(title, ["board", "player", "Elo", "95 %", "about"], rated)
     print(
         "A spec is NAME or NAME:key=value,...; then= takes the rest. Experts: builtin or a player."
     )
+
+
+def _between(interval: list[float]) -> str:
+    return f"{interval[0]:.0f} to {interval[1]:.0f}"
+
+
+def _kind_value(kind: Any) -> dict[str, Any]:
+    """Return a kind of players as plain data; `tengen` with its levels."""
+    options = [
+        {
+            "name": option.name,
+            "kind": option.kind,
+            "help": option.help,
+            "default": option.default or None,
+            "required": option.required,
+        }
+        for option in kind.options
+    ]
+    value = {"name": kind.name, "help": kind.help, "syntax": kind.syntax, "example": kind.example}
+    return {**value, "options": options, **({"levels": _levels()} if kind.name == "tengen" else {})}
 
 
 def _levels() -> list[dict[str, Any]]:
@@ -242,65 +227,62 @@ def _levels() -> list[dict[str, Any]]:
     from tengen.arena.placing import level_ratings
     from tengen.players.tengen import LEVELS
 
-    sizes = {f"{n}x{n}": level_ratings(f"{n}x{n}") for n in _RATED_SIZES}
+    sizes = {size: level_ratings(size) for size in _RATED}
     return [
         {
             "level": number,
             "about": level.about,
             "ratings": {
-                size: {
-                    "elo": rating.elo,
-                    "interval": list(rating.interval),
-                    "games": rating.games,
-                    "rank": rating.rank,
-                }
+                size: {**asdict(rated[number]), "rank": rated[number].rank}
                 for size, rated in sizes.items()
-                if (rating := rated.get(number)) is not None
+                if number in rated
             },
         }
         for number, level in LEVELS.items()
     ]
 
 
-def _show_levels() -> None:
-    """Print the levels with Elo, interval and rank on each board."""
-
-    def words(rating: dict[str, Any] | None) -> str:
-        if rating is None:
-            return "not rated"
-        low, high = rating["interval"]
-        return f"{rating['elo']:.0f} ({low:.0f} to {high:.0f}), {rating['rank']}"
-
-    sizes = [f"{n}x{n}" for n in _RATED_SIZES]
+def _show_player(value: dict[str, Any]) -> None:
+    """Print one player's options; of `tengen` also the levels with Elo and rank on each board."""
+    print(f"{value['name']}: {value['help']}\n  {value['example']}")
+    if value["options"]:
+        rows = [(o["name"], o["kind"], o["default"] or "", o["help"]) for o in value["options"]]
+        table("", ["option", "kind", "default", "what it does"], rows)
+    if "levels" not in value:
+        return
+    words = {
+        (level["level"], size): f"{r['elo']:.0f} ({_between(r['interval'])}), {r['rank']}"
+        for level in value["levels"]
+        for size, r in level["ratings"].items()
+    }
     table(
         "Levels: Elo (95 %), GNU Go 3.8 level 10 = 1800, and about what rank",
-        ["level", "how it plays", *sizes],
+        ["level", "how it plays", *_RATED],
         [
-            (level["level"], level["about"], *(words(level["ratings"].get(s)) for s in sizes))
-            for level in _levels()
+            (each["level"], each["about"])
+            + tuple(words.get((each["level"], size), "not rated") for size in _RATED)
+            for each in value["levels"]
         ],
     )
 
 
-def _advise(first: int, second: int, *, json: bool) -> None:
+def _advise(weaker: int, stronger: int, shown: Shown) -> None:
     """Print the handicap between two levels on each board."""
     from tengen.arena.placing import advise, level_ratings
     from tengen.players.tengen import find_level
 
-    weaker, stronger = sorted((first, second))
     for level in (weaker, stronger):
         find_level(level)
     rows: list[dict[str, Any]] = []
-    for size in _RATED_SIZES:
-        rated = level_ratings(f"{size}x{size}")
-        if weaker in rated and stronger in rated:
+    for board in _RATED:
+        size = int(board.partition("x")[0])
+        row: dict[str, Any] = {"size": size, "stones": None, "komi": None, "is": "not rated"}
+        if {weaker, stronger} <= set(level_ratings(board)):
             given = advise(weaker, stronger, size)
-            rows.append(
-                {"size": size, "stones": given.stones, "komi": given.komi, "is": str(given)}
-            )
-        else:
-            rows.append({"size": size, "stones": None, "komi": None, "is": "not rated"})
-    emit({"weaker": weaker, "stronger": stronger, "boards": rows}, json=json)
-    if not json:
+            row |= {"stones": given.stones, "komi": given.komi, "is": str(given)}
+        rows.append(row)
+    if not shown.as_json({"weaker": weaker, "stronger": stronger, "boards": rows}):
         title = f"What level {weaker}, Black, is given against level {stronger}"
-        table(title, ["board", "handicap"], [(f"{r['size']}x{r['size']}", r["is"]) for r in rows])
+        table(
+            title, ["board", "handicap"], [(b, r["is"]) for b, r in zip(_RATED, rows, strict=True)]
+        )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
+import os
+import tempfile
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -14,18 +15,17 @@ from tengen.cli.options import (
     Resumable,
     RunOfModel,
     Seed,
-    Shown,
     WorkOptions,
     argument,
     command,
     flag,
     option,
 )
-from tengen.cli.printing import emit, remark, show, table
+from tengen.cli.printing import Shown, table
 from tengen.errors import SpecError
+from tengen.files import refuse_inputs
 from tengen.learners.network.settings import DistillationSettings, NetworkSettings
 from tengen.learners.self_play.settings import SelfPlaySettings
-from tengen.progress import Progress
 
 if TYPE_CHECKING:
     from tengen.learners.network import Shard
@@ -35,13 +35,9 @@ app = typer.Typer()
 
 # ----- network -----
 
-
-_DEFAULT_MODEL = "tengen-large"
-
 _Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives, or folders of shards.")
 ]
-_Model = Annotated[str, typer.Option("--model", help="Name or path of a network.")]
 _ScorerOption = Annotated[
     str,
     typer.Option("--scorer", help="Confirms counted scores; 'none' for no confirmation."),
@@ -72,29 +68,25 @@ def train_network(
     shown: Shown,
 ) -> None:
     """Train a network on games, or on a teacher's answers; each path is a separate source."""
+    folder, out = training.folder, training.out
+    make = partial(_make_shards, scorer=scorer, confirmed=confirmed, work=work, shown=shown)
     if shards_only:
-        made = _make_shards(games, training.out, scorer, work, confirmed, shown.quiet)
-        result = {
-            "shards": [str(path) for path in made.files],
-            "games": made.games,
-            "positions": made.positions,
-            "passed_over": made.passed_over,
-            "counted": made.counted,
-            "labelled": made.labelled,
-        }
-        show(result, json=shown.json, title=f"Shards in {training.out}")
+        made = make(games, out)
+        numbers = ("games", "positions", "passed_over", "counted", "labelled")
+        result = {"shards": [str(path) for path in made.files]}
+        shown.result(result | {name: getattr(made, name) for name in numbers}, f"Shards in {out}")
         return
-    from tengen.files import refuse_inputs
     from tengen.learners.network import DeepNetwork
     from tengen.learners.network.fitting import check_design, chosen_device
-    from tengen.learners.network.shards import fingerprint_of, main_board
+    from tengen.learners.network.shards import fingerprint_of, main_board, shards_of
     from tengen.models import Run
 
-    folder, out = training.folder, training.out
     refuse_inputs(out, filter(None, [*games, start, None if teacher is None else str(teacher)]))
     device = chosen_device(device)
     chosen: NetworkSettings | DistillationSettings = settings if teacher is None else taught
-    _refuse_others(training.given, chosen, "needs" if teacher is None else "has no use with")
+    for name in sorted(training.given - {field.name for field in fields(chosen)}):
+        why = "needs" if teacher is None else "has no use with"
+        raise SpecError(f"--{name.replace('_', '-')} {why} --teacher")
     chosen = training.settings(folder, chosen)
     first = None if start is None else DeepNetwork.load(start)
     check_design(chosen, None if first is None else first.design_)
@@ -105,10 +97,7 @@ def train_network(
         master = Teacher(teacher, source=teacher_source)
         data["teacher"] = master.fingerprint
     shards = folder.with_name(folder.name + "-shards")
-    sources = [
-        _shards(path, shards, scorer, work, confirmed=confirmed, quiet=shown.quiet)
-        for path in games
-    ]
+    sources = [shards_of(p, shards, partial(make, [p]), scorer, confirmed) for p in games]
     data |= {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
     if start is not None:
         data["start"] = Path(start).stem
@@ -117,20 +106,19 @@ def train_network(
     with Run.open(folder, learner, chosen, data=data, resume=training.resume) as held:
         network.fit(
             sources, teacher=master, device=device, start=first, run=held,
-            on_report=lambda row: remark(_batch_line(row, chosen.steps), quiet=shown.quiet),
+            on_report=lambda row: shown.remark(_batch_line(row, chosen.steps)),
         )  # fmt: skip
         used = [shard for source in sources for shard in source]
         number = sum(map(len, used if teacher is None else main_board(used)))
         names = ", ".join(Path(path).name for path in games)
         network.save(out, name=out.stem, data=f"{number} games of {names}")
-    result = {"model": str(out), "games": number, "free_parameters": network.free_parameters}
-    show(result, json=shown.json)
+    shown.result({"model": str(out), "games": number, "free_parameters": network.free_parameters})
 
 
 @command(app)
 def evaluate_network(
     games: _Games,
-    model: _Model = _DEFAULT_MODEL,
+    model: str = option("tengen-large", "Name or path of a network."),
     scorer: _ScorerOption = "scorer",
     every: int = option(1, "Evaluate only every N-th position.", min=1),
     workers: int | None = option(None, "Threads; by default the number of cores.", min=1),
@@ -138,29 +126,26 @@ def evaluate_network(
     shown: Shown,
 ) -> None:
     """Measure a network on games."""
-    import os
-    import tempfile
-
     from tengen.learners.network import DeepNetwork
     from tengen.learners.network.evaluation import evaluate as measure
+    from tengen.learners.network.shards import shards_of
 
     network = DeepNetwork.load(model)
+    make = partial(_make_shards, scorer=scorer, confirmed=False, work=WorkOptions(), shown=shown)
     with tempfile.TemporaryDirectory() as folder:
-        found = [
-            shard
-            for path in games
-            for shard in _shards(path, Path(folder), scorer, WorkOptions(), quiet=shown.quiet)
-        ]
-        with Progress(quiet=shown.quiet) as bar:
-            threads, total = workers or os.cpu_count() or 1, sum(map(len, found))
-            count = partial(bar.advance, "games", total=total)
+        found: list[Shard] = []
+        for path in games:
+            found += shards_of(path, Path(folder), partial(make, [path]), scorer, False)
+        with shown.progress() as bar:
+            count = partial(bar.advance, "games", total=sum(map(len, found)))
+            threads = workers or os.cpu_count() or 1
             told = measure(network, found, every=every, threads=threads, on_game=count)
             result = told.summary()
-    show(result, json=shown.json, title=f"{model} on {', '.join(games)}")
+    shown.result(result, f"{model} on {', '.join(games)}")
 
 
 def _make_shards(
-    games: list[str], out: Path, scorer: str, work: WorkOptions, confirmed: bool, quiet: bool
+    games: list[str], out: Path, *, scorer: str, confirmed: bool, work: WorkOptions, shown: Shown
 ) -> Made:
     """Write games as shards, with progress."""
     from tengen.learners.network import make_shards
@@ -168,36 +153,11 @@ def _make_shards(
     from tengen.records import Corpus
 
     judge = None if scorer == "none" else load_scorer(scorer)
-    with Progress(quiet=quiet) as bar:
+    with shown.progress() as bar:
         return make_shards(
             Corpus(games), out, scorer=judge, confirmed=confirmed, workers=work.workers,
             ray=work.ray, on_shard=partial(bar.advance, "games"),
         )  # fmt: skip
-
-
-def _shards(
-    path: str,
-    folder: Path,
-    scorer: str,
-    work: WorkOptions,
-    *,
-    confirmed: bool = False,
-    quiet: bool = False,
-) -> list[Shard]:
-    """Read the shards at a path, or those of the games there, stored in the folder."""
-    from tengen.learners.network.shards import shards_of
-
-    def make(out: Path) -> None:
-        _make_shards([path], out, scorer, work, confirmed, quiet)
-
-    return shards_of(path, folder, make, scorer, confirmed)
-
-
-def _refuse_others(said: AbstractSet[str], chosen: Any, why: str) -> None:
-    """Refuse settings that only the other way of learning has."""
-    known = {field.name for field in fields(chosen)}
-    for name in sorted(said - known):
-        raise SpecError(f"--{name.replace('_', '-')} {why} --teacher")
 
 
 def _batch_line(row: dict[str, Any], steps: int) -> str:
@@ -216,9 +176,6 @@ def _batch_line(row: dict[str, Any], steps: int) -> str:
 
 # ----- self-play -----
 
-
-_PARTS = ("moves", "winner", "ownership")
-"""Parts of the loss to show."""
 _REPORT_SECONDS = 10.0
 
 
@@ -239,59 +196,59 @@ def train_self_play(
     shown: Shown,
 ) -> None:
     """Train a network by self-play; it is model.safetensors in the folder of the run."""
-    if record is not None:
-        if start is None:
-            raise SpecError("--record needs --start, the network that plays")
-        _record(settings, out, start, record, device, shown)
-        return
     from tengen.learners.network import DeepNetwork
+
+    first = None if start is None else DeepNetwork.load(start)
+    if record is not None:
+        if first is None:
+            raise SpecError("--record needs --start, the network that plays")
+        _record(settings, out, first, record, device, shown)
+        return
     from tengen.learners.self_play import training
     from tengen.models import Run
 
     settings = lesson.settings(out, settings)
-    first = None if start is None else DeepNetwork.load(start)
     alone = work.workers == 1 and work.ray is None
     training.check(settings, device=device, start=first, alone=alone)
     data = {} if start is None else {"start": Path(start).stem}
+    last = -_REPORT_SECONDS
+
+    def report(row: dict[str, Any]) -> None:
+        nonlocal last
+        if row["seconds"] - last >= _REPORT_SECONDS or row["progress"] >= 1:
+            last = row["seconds"]
+            loss = "".join(f"{name} {value:.3f}, " for name, value in row["loss"].items())
+            shown.remark(
+                f"{row['progress']:.1%}: {row['games']} games ({row['games_per_second']:.1f}/s), "
+                f"{row['evaluations_per_second']:.0f} evaluations/s, {loss}{row['left']:.0f} s left"
+            )
+
     with Run.open(out, training.LEARNER, settings, data=data, resume=lesson.resume) as run:
         network = training.train(
             settings, run, device=device, start=first, workers=work.workers, ray=work.ray,
-            on_report=_Remarks(shown.quiet),
+            on_report=report,
         )  # fmt: skip
         rows = run.rows()
     model, games = out / training.MODEL, rows[-1]["games"] if rows else 0
-    result = {"model": str(model), "games": games, "free_parameters": network.free_parameters}
-    show(result, json=shown.json)
+    shown.result({"model": str(model), "games": games, "free_parameters": network.free_parameters})
 
 
 def _record(
-    settings: SelfPlaySettings, out: Path, model: str, rounds: int, device: str, shown: Shown
+    settings: SelfPlaySettings, out: Path, network: Any, rounds: int, device: str, shown: Shown
 ) -> None:
     """Play games with one network and write them as shards."""
-    from tengen.learners.network import DeepNetwork
     from tengen.learners.network.fitting import chosen_device
 
     place = chosen_device(device)  # raises a clear error if PyTorch is missing
     from tengen.learners.self_play.parallel_games import record_games
 
-    network = DeepNetwork.load(model)
     games = settings.games * rounds * len(settings.size)
-    with Progress(quiet=shown.quiet) as bar:
-        made = record_games(
-            network,
-            settings,
-            out,
-            rounds=rounds,
-            device=place,
-            on_games=partial(bar.advance, "games", total=games),
-        )
-    result = {
-        "shards": [str(path) for path in made.files],
-        "games": made.games,
-        "positions": made.positions,
-        "cut": made.passed_over,
-    }
-    show(result, json=shown.json, title=f"Shards in {out}")
+    with shown.progress() as bar:
+        count = partial(bar.advance, "games", total=games)
+        made = record_games(network, settings, out, rounds=rounds, device=place, on_games=count)
+    files = [str(path) for path in made.files]
+    result = {"games": made.games, "positions": made.positions, "cut": made.passed_over}
+    shown.result({"shards": files, **result}, f"Shards in {out}")
 
 
 @command(app)
@@ -316,7 +273,7 @@ def evaluate_self_play(
     from tengen.arena.runner import LiveTable
 
     if history:
-        _show_history(run, rows, json=shown.json)
+        _show_history(run, rows, shown)
         return
     plan = plan_snapshots(
         run, size=size, snapshots=snapshots, games=games, visits=visits, seed=seed,
@@ -327,48 +284,24 @@ def evaluate_self_play(
         steps = rate_snapshots(
             plan, run / RESULTS, workers=work.workers, ray=work.ray, listener=listener
         )
-    show([step.value() for step in steps], json=shown.json, title=str(run))
+    shown.result([step.value() for step in steps], str(run))
 
 
-def _show_history(run: Path, rows: int, *, json: bool) -> None:
+def _show_history(run: Path, rows: int, shown: Shown) -> None:
     """Print the reports of a run."""
     from tengen.learners.self_play.training import history
 
     found = history(run)
-    if json:
-        emit(found, json=True)
+    if shown.as_json(found):
         return
     step = max(1, -(-len(found) // rows))
-    table(
-        str(run),
-        ["minutes", "games", "positions", "moves", "winner", "owners", "Black wins", "length"],
-        [_shown(row) for row in found[::-step][::-1]],
-    )
-
-
-class _Remarks:
-    """Print a report now and then."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.quiet, self.last = quiet, -_REPORT_SECONDS
-
-    def __call__(self, row: dict[str, Any]) -> None:
-        if row["seconds"] - self.last >= _REPORT_SECONDS or row["progress"] >= 1:
-            self.last = row["seconds"]
-            remark(_round_line(row), quiet=self.quiet)
-
-
-def _round_line(row: dict[str, Any]) -> str:
-    """Format one report."""
-    loss = "".join(f"{name} {value:.3f}, " for name, value in row["loss"].items())
-    return (
-        f"{row['progress']:.1%}: {row['games']} games ({row['games_per_second']:.1f}/s), "
-        f"{row['evaluations_per_second']:.0f} evaluations/s, {loss}{row['left']:.0f} s left"
-    )
-
-
-def _shown(row: dict[str, Any]) -> list[str]:
-    losses = [f"{row['loss'][n]:.3f}" if n in row["loss"] else "" for n in _PARTS]
-    ended = [f"{row['black_wins']:.0%}", f"{row['length']:.0f}"] if "length" in row else ["", ""]
-    counts = [f"{row['seconds'] / 60:.1f}", str(row["games"]), str(row["positions"])]
-    return [*counts, *losses, *ended]
+    columns = ["minutes", "games", "positions", "moves", "winner", "owners", "Black wins", "length"]
+    cells = []
+    for row in found[::-step][::-1]:
+        parts = (row["loss"].get(name) for name in ("moves", "winner", "ownership"))
+        loss = ["" if part is None else f"{part:.3f}" for part in parts]
+        ended = (
+            [f"{row['black_wins']:.0%}", f"{row['length']:.0f}"] if "length" in row else ["", ""]
+        )
+        cells.append([f"{row['seconds'] / 60:.1f}", row["games"], row["positions"], *loss, *ended])
+    table(str(run), columns, cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
@@ -12,43 +12,30 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 
 if TYPE_CHECKING:
-    from tengen.board import Board
     from tengen.models.settings import SettingField
-    from tengen.records import GameRecord
 
 _Settings = TypeVar("_Settings")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")]
-Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of processes.")]
-_Ray = Annotated[
-    str | None, typer.Option("--ray", help="Address of a Ray cluster ('auto' or host:port).")
-]
-
-Out = Annotated[
-    Path | None, typer.Option("--out", help="Folder of the run; one below runs/ by default.")
-]
-ExperimentOut = Annotated[Path, typer.Option("--out", help="Folder of the experiment.")]
 OwnSeed = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Seed of all random choices; drawn if not given."),
+]
+Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of processes.")]
+_Ray = Annotated[
+    str | None, typer.Option("--ray", help="Address of a Ray cluster ('auto' or host:port).")
 ]
 PlayerName = Annotated[
     str,
     typer.Option("--player", help="Such as mcts:seconds=2; `tengen players` lists the players."),
 ]
 RulesName = Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, aga, ...")]
-_Record = Annotated[str, typer.Argument(help="A game record; - reads standard input.")]
+BoardSize = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9x13.")]
 Records = Annotated[
     list[str], typer.Argument(help="Game records, folders, archives; - is standard input.")
 ]
-_MoveNumber = Annotated[
-    int | None,
-    typer.Option("--move", min=1, help="The position before this move (the last one)."),
-]
-_GameNumber = Annotated[int, typer.Option("--game", min=1, help="Which game of the file.")]
-_Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")]
 
 
 def option(default: Any, help: str, *names: str, **more: Any) -> Any:
@@ -79,14 +66,6 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown(Options):
-    """How a command prints its result."""
-
-    json: Json = False
-    quiet: Quiet = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class WorkOptions(Options):
     """Where the work is done: in worker processes or on a Ray cluster."""
 
@@ -95,28 +74,12 @@ class WorkOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordPosition(Options):
-    """A position of a game record: the one before a move."""
-
-    file: _Record
-    move: _MoveNumber = None
-    game: _GameNumber = 1
-
-    def read(self) -> tuple[GameRecord, Board, int]:
-        """Return the record, the board before the move, and the number of the move."""
-        from tengen.records import read_game
-        from tengen.records.record import board_at
-
-        record = read_game(self.file, self.game)
-        number = self.move if self.move is not None else len(record.moves) + 1
-        return record, board_at(record, self.move), number
-
-
-@dataclass(frozen=True, kw_only=True)
 class Resumable(Options):
     """A training that can be resumed."""
 
-    resume: _Resume = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = (
+        False
+    )
     given: Given = field(default_factory=Given)
 
     def settings(self, folder: Path, settings: _Settings) -> _Settings:
@@ -130,7 +93,9 @@ class Resumable(Options):
 class RunFolder(Resumable):
     """A training that writes into one folder."""
 
-    out: Out = None
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the run; one below runs/ by default.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,106 +113,74 @@ class RunOfModel(Resumable):
         return self.run if self.run is not None else Path("runs") / self.out.stem
 
 
-def derived_options(*, leave: Collection[str] = ()) -> Callable[[Callable[..., Any]], Any]:
-    """Give a command the options of its settings and groups.
+def command(app: typer.Typer) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function a command of the application.
 
-    A parameter whose type is a settings class (see `models.settings`) is replaced by one option per
-    field, except those in `leave`; the command receives the settings made of them. An option that
-    several of its settings classes have goes to all of them, each with its own default. A parameter
-    whose type is a group (see `Options`) is replaced by the group's options.
+    A parameter whose type is a settings class (see `models.settings`) becomes one option per field,
+    except for fields that the function has a parameter for; the function receives the settings. An
+    option that several of its settings classes have goes to all of them, each with its own default.
+    A parameter whose type is a group (see `Options`) becomes the options of the group.
     """
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        hints = get_type_hints(command, include_extras=True)
-        signature = inspect.signature(command)
-        shared = {name: hint for name, hint in hints.items() if _is_group(hint)}
-        groups = {name: _group_options(kind) for name, kind in shared.items()}
-        kinds: dict[str, Any] = {
-            name: hint
-            for name, hint in hints.items()
-            if is_dataclass(hint) and name not in groups and name != "return"
-        }
-        offered = _setting_options(kinds, leave)
-        asked = [name for name, hint in hints.items() if hint is typer.Context]
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        hints = get_type_hints(function, include_extras=True)
+        own = inspect.signature(function).parameters
+        groups: dict[str, Any] = {}
+        kinds: dict[str, Any] = {}
+        offered: dict[str, list[tuple[str, SettingField]]] = {}
+        parameters = [_parameter("context", typer.Context)]
+        for name, parameter in own.items():
+            hint = hints[name]
+            if isinstance(hint, type) and issubclass(hint, Options):
+                groups[name] = hint
+                parameters += _group_options(hint)
+            elif is_dataclass(hint):
+                from tengen.models.settings import fields_of
 
-        @functools.wraps(command)
+                kinds[name] = hint
+                mine = [f for f in fields_of(hint) if f.about and f.name not in own]  # type: ignore[arg-type]
+                parameters += [_option(f) for f in mine if f.name not in offered]
+                for each in mine:
+                    offered.setdefault(each.name, []).append((name, each))
+            else:
+                parameters.append(_parameter(name, hint, parameter.default))
+
+        @functools.wraps(function)
         def call(context: typer.Context, **values: Any) -> Any:
-            parts: dict[str, dict[str, Any]] = {parameter: {} for parameter in kinds}
+            parts: dict[str, dict[str, Any]] = {name: {} for name in kinds}
             given = set()
             for name, places in offered.items():
                 value = values.pop(name)
                 source = context.get_parameter_source(name)
                 if source is not None and source.name != "DEFAULT":
                     given.add(name)
-                    for parameter, field in places:
-                        parts[parameter][name] = tuple(value) if field.many else value
-            made = {parameter: kinds[parameter](**parts[parameter]) for parameter in kinds}
-            for parameter, options in groups.items():
-                members = {each.name: values.pop(each.name) for each in options}
-                if "given" in shared[parameter].__dataclass_fields__:
+                    for place, each in places:
+                        parts[place][name] = tuple(value) if each.many else value
+            made = {name: kind(**parts[name]) for name, kind in kinds.items()}
+            for name, group in groups.items():
+                known = {each.name for each in fields(group)}
+                members = {key: values.pop(key) for key in known & set(values)}
+                if "given" in known:
                     members["given"] = Given(given)
-                made[parameter] = shared[parameter](**members)
-            made |= dict.fromkeys(asked, context)
-            return command(**values, **made)
+                made[name] = group(**members)
+            return function(**values, **made)
 
-        parameters = [_parameter("context", typer.Context)]
-        for name, parameter in signature.parameters.items():
-            if name in kinds:
-                first = [places[0] for places in offered.values()]
-                parameters += [_option(field) for parent, field in first if parent == name]
-            elif name in groups:
-                parameters += groups[name]
-            elif name not in asked:
-                parameters.append(_parameter(name, hints[name], parameter.default))
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {each.name: each.annotation for each in parameters}
         del call.__wrapped__
-        return call
+        return app.command()(call)
 
     return decorate
-
-
-def command(app: typer.Typer, *, leave: Collection[str] = ()) -> Callable[..., Any]:
-    """Make a function a command of the application, with `derived_options`."""
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        return app.command()(derived_options(leave=leave)(function))
-
-    return decorate
-
-
-def _is_group(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, Options)
 
 
 def _group_options(kind: Any) -> list[inspect.Parameter]:
     """List the options of a group."""
     hints = get_type_hints(kind, include_extras=True)
     return [
-        _parameter(
-            each.name,
-            hints[each.name],
-            inspect.Parameter.empty if each.default is MISSING else each.default,
-        )
-        for each in fields(kind)
-        if hints[each.name] is not Given
+        _parameter(f.name, hints[f.name], *(() if f.default is MISSING else (f.default,)))
+        for f in fields(kind)
+        if f.name != "given"
     ]
-
-
-def _setting_options(
-    kinds: dict[str, Any], leave: Collection[str]
-) -> dict[str, list[tuple[str, SettingField]]]:
-    """Return for each option of settings classes the parameters that it belongs to."""
-    if not kinds:
-        return {}
-    from tengen.models.settings import fields_of
-
-    found: dict[str, list[tuple[str, SettingField]]] = {}
-    for parameter, kind in kinds.items():
-        for each in fields_of(kind):
-            if each.about is not None and each.name not in leave:
-                found.setdefault(each.name, []).append((parameter, each))
-    return found
 
 
 def _option(field: SettingField) -> inspect.Parameter:
@@ -265,9 +198,8 @@ def _option(field: SettingField) -> inspect.Parameter:
         extra["metavar"] = "|".join(about.choices)
     option = typer.Option(name, help=about.help, **extra)
     default = list(field.default) if isinstance(field.default, tuple) else field.default
-    return _parameter(
-        field.name, Annotated[kind | None if field.optional else kind, option], default
-    )
+    hint: Any = kind | None if field.optional else kind
+    return _parameter(field.name, Annotated[hint, option], default)
 
 
 def _parameter(name: str, hint: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:

@@ -1,4 +1,4 @@
-"""The commands `train` and `evaluate` for the learners of the five papers."""
+"""The commands `train` and `evaluate` for the learners of the five papers, and `lab`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import time
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tengen.cli.options import (
+    Records,
     RunFolder,
     RunOfModel,
     Seed,
-    Shown,
     Workers,
     WorkOptions,
     argument,
@@ -23,18 +23,18 @@ from tengen.cli.options import (
     flag,
     option,
 )
-from tengen.cli.printing import remark, show
+from tengen.cli.printing import Shown, table
+from tengen.errors import SpecError, TengenError, unknown
+from tengen.files import refuse_inputs, write_atomic
 from tengen.learners.move_prediction.settings import PredictionSettings
 from tengen.learners.opening_evolution.settings import EvolutionSettings
 from tengen.learners.opening_td.settings import TDSettings
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.symmetry_network.settings import SymmetrySettings
 from tengen.models.registry import PREDICTOR
-from tengen.progress import Progress
 
 if TYPE_CHECKING:
-    from tengen.board.counting import Method
-    from tengen.learners.move_prediction.training import Skipped
+    from tengen.lab.result import Findings
     from tengen.learners.scoring.training import Making
     from tengen.records import GameArrays
 
@@ -43,7 +43,7 @@ app = typer.Typer()
 # ----- opening-td -----
 
 
-@command(app, leave=("features",))
+@command(app)
 def train_opening_td(
     settings: TDSettings,
     run: RunFolder,
@@ -61,14 +61,13 @@ def train_opening_td(
     base = run.out or Path("runs") / "opening-td" / f"{settings.rows}x{settings.rows}"
     jobs = []
     for letters in chosen:
-        own = replace(settings, features=letters)
         alone = len(chosen) == 1 and run.out is not None
-        folder = base if alone else base / f"{letters}-{own.encoding}"
-        own = run.settings(folder, own)
+        folder = base if alone else base / f"{letters}-{settings.encoding}"
+        own = run.settings(folder, replace(settings, features=letters))
         jobs.append(TrainJob(str(folder), own, run.resume))
     if len(jobs) == 1:
         name, total = f"training {jobs[0].settings.name}", jobs[0].settings.games
-        with Progress(quiet=shown.quiet) as bar:
+        with shown.progress() as bar:
             curves = [train(jobs[0], lambda games: bar(name, games, total))]
     else:
         curves = list(map_jobs(train, jobs, workers=work.workers, ray=work.ray))
@@ -83,7 +82,7 @@ def train_opening_td(
         }
         for job, curve in zip(jobs, curves, strict=True)
     ]
-    show(runs[0] if len(runs) == 1 else runs, json=shown.json)
+    shown.result(runs[0] if len(runs) == 1 else runs)
 
 
 @command(app)
@@ -103,20 +102,11 @@ def evaluate_opening_td(
     from tengen.lab.opening_td import MatchJob, evaluate
 
     job = MatchJob(model, opponent, expert, games, seed, random_plies)
-    value = evaluate(
-        job,
-        workers=workers,
-        log=out,
-        report=lambda done, of: remark(f"{done}/{of} parts played", quiet=shown.quiet or of == 1),
-    )
-    show(value, json=shown.json)
+    with shown.progress() as bar:
+        shown.result(evaluate(job, workers=workers, log=out, report=partial(bar, "parts")))
 
 
 # ----- scoring -----
-
-
-_MAKER = "mcts:playouts=100,resign=0"
-"""Plays the games that are made."""
 
 
 @command(app)
@@ -130,7 +120,7 @@ def train_scoring(
     made_only: bool = flag(
         "--made-only", "Only play the games of --made and write them to --out, as SGF files."
     ),
-    player: str = option(_MAKER, "Player of the games that are made."),
+    player: str = option("mcts:playouts=100,resign=0", "Player of the games that are made."),
     workers: Workers = 1,
     *,
     shown: Shown,
@@ -139,7 +129,6 @@ def train_scoring(
 
     With --made it first plays games of its own and learns from their known dead stones, too.
     """
-    from tengen.errors import SpecError
     from tengen.learners.scoring.training import MODEL, train_scorer
     from tengen.records import Corpus
 
@@ -151,12 +140,15 @@ def train_scoring(
     if not files:
         raise SpecError("no games to learn from: name files of games with counted results")
     settings = run.settings(folder, settings)
-    games = Corpus(files).as_arrays()
-    with Progress(quiet=shown.quiet) as step:
+
+    def report(row: dict[str, Any]) -> None:
+        shown.remark(", ".join(f"{name} {value:.4g}" for name, value in row.items()))
+
+    with shown.progress() as step:
         scorer = train_scorer(
-            games, settings, folder, making=making, resume=run.resume, workers=workers,
-            sources=", ".join(file.name for file in files), tell=step,
-            report=lambda row: remark(_line(row), quiet=shown.quiet),
+            Corpus(files).as_arrays(), settings, folder, making=making, resume=run.resume,
+            workers=workers, sources=", ".join(file.name for file in files), tell=step,
+            report=report,
         )  # fmt: skip
     answer = {
         "games": scorer.games_,
@@ -165,12 +157,11 @@ def train_scoring(
         "calibration": scorer.calibration_,
         "model": str(folder / MODEL),
     }
-    show(answer, json=shown.json)
+    shown.result(answer)
 
 
 def _making(text: str, player: str) -> Making:
     """Read SIZE:GAMES."""
-    from tengen.errors import SpecError
     from tengen.learners.scoring.training import Making
     from tengen.players import make_player
 
@@ -186,7 +177,7 @@ def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Sh
     from tengen.learners.scoring.settled_games import make_games, write_games
 
     written = []
-    with Progress(quiet=shown.quiet) as step:
+    with shown.progress() as step:
         for each in making:
             board = f"{each.size}x{each.size}"
             path = folder / f"made-{board}.sgf"
@@ -199,17 +190,15 @@ def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Sh
             written.append(
                 {"file": str(path), "size": each.size, "games": len(records), "played": each.games}
             )
-    show(written, json=shown.json)
-
-
-def _line(row: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value:.4g}" for name, value in row.items())
+    shown.result(written)
 
 
 @command(app)
 def evaluate_scoring(
     games: list[Path] = argument("Files of games with counted results."),
-    count: str = option("careful", "careful (KGS) or plain (OGS: flood fill)."),
+    count: Literal["careful", "plain"] = option(
+        "careful", "careful (KGS), plain (OGS: flood fill)."
+    ),
     baselines: bool = flag("--baselines", "Also measure simple scorers and GNU Go."),
     level: list[int] | None = option(None, "Level of GNU Go (10); repeatable.", min=1, max=10),
     seconds: float = option(120.0, "Time limit of GNU Go per game in seconds.", min=0.1),
@@ -219,35 +208,28 @@ def evaluate_scoring(
     shown: Shown,
 ) -> None:
     """Compare the scorer's counts with recorded results."""
-    from tengen.errors import SpecError, TengenError
-    from tengen.files import write_atomic
     from tengen.lab.scoring_baselines import evaluate_all
     from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.scored_games import evaluate as evaluate_scorer
-    from tengen.learners.scoring.scored_games import read_scored_games
+    from tengen.learners.scoring.scored_games import evaluate, read_scored_games
 
-    if count not in ("careful", "plain"):
-        raise SpecError(f"--count is careful or plain, not {count!r}")
     missing = [str(path) for path in games if not path.exists()]
     if missing:
         raise TengenError(f"{', '.join(missing)}: no such file")
     scorer = BlockScorer.load(model)
-    with Progress(quiet=shown.quiet) as step:
+    with shown.progress() as step:
         scored = read_scored_games(games)
-        method: Method = "careful" if count == "careful" else "plain"
         if baselines:
-            stored = None if out is None else out / "gnugo.jsonl"
             answer = evaluate_all(
-                scorer, scored, method=method, levels=level or (10,), stored=stored, limit=seconds,
-                progress=step,
+                scorer, scored, method=count, levels=level or (10,), limit=seconds, progress=step,
+                stored=None if out is None else out / "gnugo.jsonl",
             )  # fmt: skip
         else:
-            answer = evaluate_scorer(scorer, scored, method=method, progress=step)
+            answer = evaluate(scorer, scored, method=count, progress=step)
     if out is not None:
         write_atomic(out / "evaluation.json", encoder.dumps(answer))
-    show(answer, json=shown.json, title=", ".join(file.name for file in games))
+    shown.result(answer, ", ".join(file.name for file in games))
     if baselines and not shown.json:
-        show(answer["baselines"], json=False, title="Other scorers")
+        shown.result(answer["baselines"], "Other scorers")
 
 
 # ----- symmetry-network -----
@@ -255,11 +237,7 @@ def evaluate_scoring(
 
 @command(app)
 def train_symmetry_network(
-    settings: SymmetrySettings,
-    training: RunFolder,
-    workers: Workers = 1,
-    *,
-    shown: Shown,
+    settings: SymmetrySettings, training: RunFolder, workers: Workers = 1, *, shown: Shown
 ) -> None:
     """Learn by self-play with TD(lambda); stops and resumes exactly."""
     from tengen.learners.symmetry_network import SymmetryNetwork
@@ -268,10 +246,7 @@ def train_symmetry_network(
     folder = training.out or Path("runs/symmetry-network")
     settings = training.settings(folder, settings)
     reports: list[SelfPlayReport] = []
-    with (
-        open_run(folder, settings, resume=training.resume) as run,
-        Progress(quiet=shown.quiet) as bar,
-    ):
+    with open_run(folder, settings, resume=training.resume) as run, shown.progress() as bar:
 
         def watch(report: SelfPlayReport) -> None:
             reports.append(report)
@@ -286,7 +261,7 @@ def train_symmetry_network(
         "seconds": sum(report.seconds for report in reports),
         "error": reports[-1].error if reports else None,
     }
-    show(value, json=shown.json)
+    shown.result(value)
 
 
 @command(app)
@@ -308,40 +283,30 @@ def evaluate_symmetry_network(
 
     ours = SymmetryNetwork.load(model)
     theirs = opponent if opponent in SIMPLE else SymmetryNetwork.load(opponent)
-    remark(f"{games} games on {size}x{size}", quiet=shown.quiet)
-    scores, plies = play_games(
-        *(ours, theirs), games=games, size=size, komi=komi, beta=beta, seed=seed, openings=0,
-        workers=workers,
-    )  # fmt: skip
+    shown.remark(f"{games} games on {size}x{size}")
+    terms: dict[str, Any] = {"games": games, "size": size, "komi": komi, "beta": beta}
+    scores, plies = play_games(ours, theirs, **terms, seed=seed, openings=0, workers=workers)
     result = Rate.of(scores)
-    low, high = result.interval
     value = {
         "model": model,
         "opponent": opponent,
-        "games": games,
-        "size": size,
-        "komi": komi,
-        "beta": beta,
+        **terms,
         "win_rate": result.win_rate,
-        "interval": [low, high],
+        "interval": list(result.interval),
         "mean_score": result.mean_score,
         "mean_plies": float(plies.mean()),
     }
-    show(value, json=shown.json)
+    shown.result(value)
 
 
 # ----- move-prediction -----
 
-
-_Games = Annotated[
-    list[str], typer.Argument(help="SGF files, folders or archives; - reads standard input.")
-]
 _Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Board size of the games.")]
 
 
 @command(app)
 def train_move_prediction(
-    files: _Games,
+    files: Records,
     settings: PredictionSettings,
     training: RunOfModel,
     work: WorkOptions,
@@ -349,46 +314,42 @@ def train_move_prediction(
     size: _Size = 19,
 ) -> None:
     """Train a predictor on games and write it to a model file."""
-    from tengen.files import refuse_inputs
     from tengen.learners.move_prediction import MovePredictor
 
     refuse_inputs(training.out, files)
     began = time.monotonic(), time.process_time()
     settings = training.settings(training.folder, settings)
-    arrays, skipped = _games(files, size, quiet=shown.quiet)
+    arrays, skipped = _games(files, size, shown)
     predictor = MovePredictor(settings=settings)
     with predictor.open_run(training.folder, arrays, resume=training.resume) as run:
-        predictor.fit(
-            arrays, run=run, workers=work.workers, ray=work.ray,
-            on_report=lambda line: remark(line, quiet=shown.quiet),
-        )  # fmt: skip
+        predictor.fit(arrays, run=run, workers=work.workers, ray=work.ray, on_report=shown.remark)
         number = min(settings.games or len(arrays), len(arrays))
         sources = ", ".join(Path(path).name for path in files)
         predictor.save(training.out, data=f"{number} games of {sources}")
     result = {
         "model": str(training.out),
         "games": number,
-        "skipped": skipped.total,
+        "skipped": skipped,
         "features": predictor.model_.features,
         "seconds": time.monotonic() - began[0],
         "processor_seconds": time.process_time() - began[1],
     }
-    show(result, json=shown.json)
+    shown.result(result)
 
 
-def _games(paths: list[str], size: int, *, quiet: bool) -> tuple[GameArrays, Skipped]:
-    """Read the usable games of one size and report how many were skipped, and why."""
+def _games(paths: list[str], size: int, shown: Shown) -> tuple[GameArrays, int]:
+    """Read the usable games of one size; report and return how many were skipped."""
     from tengen.learners.move_prediction.training import read_games
 
     games, skipped = read_games(paths, size)
     for line in skipped.lines():
-        remark(line, quiet=quiet)
-    return games, skipped
+        shown.remark(line)
+    return games, skipped.total
 
 
 @command(app)
 def evaluate_move_prediction(
-    games: _Games,
+    games: Records,
     model: str = option(PREDICTOR, "Name or path of a predictor."),
     limit: int | None = option(None, "Only this many games, chosen by the seed.", "--games", min=1),
     size: _Size = 19,
@@ -402,15 +363,13 @@ def evaluate_move_prediction(
 
     predictor = MovePredictor.load(model)
     predictor.check_size(size, size)
-    arrays, _ = _games(games, size, quiet=shown.quiet)
+    arrays, _ = _games(games, size, shown)
     if limit is not None:
         arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
     measured = predictor.evaluate(arrays)
-    summary = measured.summary()
-    title = f"{model} on {', '.join(Path(path).name for path in games)}"
-    show(summary, json=shown.json, title=title)
+    shown.result(measured.summary(), f"{model} on {', '.join(Path(path).name for path in games)}")
     if phases and not shown.json:
-        show(measured.phases(), json=False, title="By phase")
+        shown.result(measured.phases(), "By phase")
 
 
 # ----- opening-evolution -----
@@ -418,10 +377,7 @@ def evaluate_move_prediction(
 
 @command(app)
 def train_opening_evolution(
-    settings: EvolutionSettings,
-    run: RunFolder,
-    work: WorkOptions,
-    shown: Shown,
+    settings: EvolutionSettings, run: RunFolder, work: WorkOptions, shown: Shown
 ) -> None:
     """Evolve a network; the same seed gives the same network on any number of workers."""
     from tengen.lab.opening_evolution import train
@@ -431,21 +387,17 @@ def train_opening_evolution(
     name = f"{settings.network}-{settings.rows}x{settings.rows}-seed{settings.seed}"
     folder = run.out or Path("runs") / "opening-evolution" / name
     settings = run.settings(folder, settings)
-    with Progress(quiet=shown.quiet) as bar:
+    with shown.progress() as bar:
 
         def advance(state: Breeding) -> None:
-            note = f"best {state.fitness.max():+.1f}"
-            bar("generations", state.generation, settings.generations, note)
+            best = f"best {state.fitness.max():+.1f}"
+            bar("generations", state.generation, settings.generations, best)
 
         path = train(
-            folder,
-            settings,
-            resume=run.resume,
-            workers=work.workers,
-            ray=work.ray,
+            folder, settings, resume=run.resume, workers=work.workers, ray=work.ray,
             on_generation=advance,
-        )
-    show({"model": str(path), "settings": to_plain(settings)}, json=shown.json)
+        )  # fmt: skip
+    shown.result({"model": str(path), "settings": to_plain(settings)})
 
 
 @command(app)
@@ -471,4 +423,94 @@ def evaluate_opening_evolution(
     duel = Duel(name, other, expert, games, seed, random_plies=random_plies, player=player)
     rate = Rate.of(play_duel(duel)["scores"])
     who = {"model": player or name, "opponent": rival or opponent, "expert": expert}
-    show({**who, **asdict(rate), "seed": seed}, json=shown.json)
+    shown.result({**who, **asdict(rate), "seed": seed})
+
+
+# ----- lab -----
+
+
+@command(app)
+def lab(
+    names: list[str] = argument("Experiments to run; all by default.", default=[]),
+    full: bool = flag("--full", "Run at the papers' scale, which takes days, not minutes."),
+    change: list[str] = option(
+        [], "Change a setting of the named experiment, as games=200; repeatable.", "--set"
+    ),
+    collection: Path | None = option(None, "Folder of game collections, for --full."),
+    listed: bool = flag("--list", "List the experiments with their settings."),
+    out: Path | None = option(None, "Folder of the run (runs/lab, runs/lab-full)."),
+    seed: Seed = 1,
+    *,
+    work: WorkOptions,
+    shown: Shown,
+) -> None:
+    """Run the papers' experiments, compare with the papers, write one page.
+
+    An interrupted run continues with the same command.
+    """
+    from tengen.lab import experiments
+    from tengen.lab.rendering import write_report
+    from tengen.lab.steps import FULL, QUICK, LabContext, results, run_steps
+
+    mode = FULL if full else QUICK
+    known = {experiment.name: experiment for experiment in experiments()}
+    if listed:
+        sizes = {name: asdict(size) for name, e in known.items() if (size := e.size(mode))}
+        if not shown.as_json(sizes):
+            rows = [
+                (name, known[name].title, ", ".join(f"{k}={v}" for k, v in size.items()))
+                for name, size in sizes.items()
+            ]
+            table(f"Experiments, {mode}", ("name", "title", "settings"), rows)
+        return
+    if collection is not None and not collection.is_dir():
+        raise TengenError(f"{collection}: no such folder")
+    if change and len(names) != 1:
+        raise SpecError("--set changes the settings of one named experiment")
+    chosen = []
+    for name in names:
+        if name not in known:
+            raise SpecError(unknown("experiment", name, known))
+        step = known[name].step(mode, change)
+        if step is None:
+            raise SpecError(f"{name} has no small size; run it with --full")
+        chosen.append(step)
+    every = (e.step(mode) for e in known.values() if not e.named_only)
+    page = [step for step in every if step is not None]
+    page += [step for step in chosen if known[step.name].named_only]
+    folder = out or Path("runs") / ("lab-full" if full else "lab")
+    context = LabContext(folder, seed, work.workers, collection=collection, ray=work.ray)
+    try:
+        with shown.progress() as progress:
+            done = run_steps(chosen or page, context, mode=mode, progress=progress)
+    except KeyboardInterrupt as stop:
+        finished = len([step for step in page if step.name in results(folder)])
+        stop.add_note(f"{folder}: {finished} of {len(page)} steps done; the same command continues")
+        raise
+    path = write_report(folder, page, done)
+    answer = {
+        "report": str(path),
+        "results": str(path.with_name("results.md")),
+        "steps": [step.name for step in page if step.name in done],
+        "left": [step.name for step in page if step.name not in done],
+        "data": {name: done[name].result.data for name in names},
+    }
+    if not shown.as_json(answer):
+        for name in names:
+            _print_findings(done[name].result)
+        print(f"Open {path} in a browser.")
+
+
+def _print_findings(found: Findings) -> None:
+    """Print text, tables and comparisons; figures are only on the page."""
+    if found.text:
+        print(found.text)
+    if found.points:
+        print("\n  ".join([f"{found.points_title}:", *found.points]))
+    for each in found.tables:
+        table(each.title, each.columns, each.rows)
+        if each.note:
+            print(each.note)
+    if found.comparisons:
+        rows = [(c.where, c.what, c.paper, c.ours, c.verdict) for c in found.comparisons]
+        table("Compared with the paper", ["where", "what", "paper", "ours", "verdict"], rows)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import secrets
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from tengen.cli.options import OwnSeed, PlayerName, Quiet, RulesName, Seed, flag, option
-from tengen.cli.printing import remark, standard_input
+from tengen.cli.printing import Shown, standard_input
 from tengen.errors import ModelError, SpecError, TengenError
 
 if TYPE_CHECKING:
@@ -39,15 +40,10 @@ def gtp(
     from tengen.gtp.engine import GtpEngine
 
     chosen = secrets.randbits(31) if seed is None else seed
+    make = _make_safe_player if safe else _make_player
     if safe:
         _refuse_programs(player)
-    engine = GtpEngine(
-        _make_safe_player if safe else _make_player,
-        player,
-        rules=rules,
-        seed=chosen,
-        safe=safe,
-    )
+    engine = GtpEngine(make, player, rules=rules, seed=chosen, safe=safe)
     # A reader of its own: a thread may still wait in it when Python closes its standard input at
     # the end, and closing a reader in use aborts the process.
     source = open(standard_input().fileno(), "rb", closefd=False)  # noqa: SIM115
@@ -68,25 +64,17 @@ def _make_safe_player(spec: str) -> Player:
 
 
 def _refuse_programs(spec: str) -> None:
-    """Refuse a spec that names a program or a class, also in an option.
-
-    Raises
-    ------
-    SpecError
-        If it does.
-    """
+    """Refuse a spec that names a program or a class, also in an option."""
     if re.search(r"(gtp|python)\s*:", spec, re.IGNORECASE):
         raise SpecError(f"{spec!r}: no gtp: or python: in safe mode")
 
 
 # ----- analysis -----
 
-_DEFAULT_PLAYER = "tengen"
-
 
 @app.command()
 def analysis(
-    player: PlayerName = _DEFAULT_PLAYER,
+    player: PlayerName = "tengen",
     policy: str | None = option(
         None, "Model for includePolicy; the player's own, else by the board's size; or none."
     ),
@@ -101,47 +89,34 @@ def analysis(
     are ready. Ends when the input has ended and all queries are answered.
     """
     from tengen.gtp.analysis import AnalysisServer
+    from tengen.models import load_policy
+    from tengen.models.registry import network_for
     from tengen.players import make_player, parse_spec
 
+    shown = Shown(quiet=quiet)
     source = standard_input().buffer
     parse_spec(player)  # reject a wrong name before the first query
-    models = _Models(policy, quiet)
-    server = AnalysisServer(
-        lambda: make_player(player),
-        find_policy=models.find,
-        policy_first=policy is not None,
-        visits=visits,
-        seed=seed,
-        threads=threads,
-    )
-    remark("tengen analysis: ready for queries", quiet=quiet)
-    server.run(source, sys.stdout.buffer)
 
-
-class _Models:
-    """Load the policies for boards, each once; report a missing one."""
-
-    def __init__(self, name: str | None, quiet: bool) -> None:
-        self.name, self.quiet = name, quiet
-        self._loaded: dict[str, Policy | None] = {}
-
-    def find(self, board: Board) -> Policy | None:
-        """Return the policy for a board, or None."""
-        from tengen.models import load_policy
-        from tengen.models.registry import network_for
-
-        name = self.name or network_for(board.rows, board.cols) or "none"
-        if name == "none":
+    @cache
+    def load(name: str) -> Policy | None:
+        try:
+            return load_policy(name)
+        except ModelError as failure:
+            if policy is not None:
+                raise
+            shown.remark(f"policy by the search's visits: {failure}")
             return None
-        if name not in self._loaded:
-            try:
-                self._loaded[name] = load_policy(name)
-            except ModelError as failure:
-                if self.name is not None:
-                    raise
-                self._loaded[name] = None
-                remark(f"policy by the search's visits: {failure}", quiet=self.quiet)
-        return self._loaded[name]
+
+    def find_policy(board: Board) -> Policy | None:
+        name = policy or network_for(board.rows, board.cols) or "none"
+        return None if name == "none" else load(name)
+
+    server = AnalysisServer(
+        lambda: make_player(player), find_policy=find_policy, policy_first=policy is not None,
+        visits=visits, seed=seed, threads=threads,
+    )  # fmt: skip
+    shown.remark("tengen analysis: ready for queries")
+    server.run(source, sys.stdout.buffer)
 
 
 # ----- web -----
@@ -182,10 +157,11 @@ def web(
             raise TengenError(f"--arena {path}: there is no such file")
     if token == "new":
         token = secrets.token_urlsafe(18)
-    if host not in LOOPBACK and not token:
-        raise TengenError(f"--host {host}: others can reach it; give --token (`new` makes one)")
-    if host not in LOOPBACK and token and len(token) < _TOKEN_LENGTH:
-        raise TengenError(f"--token: at least {_TOKEN_LENGTH} characters (`new` makes one)")
+    if host not in LOOPBACK and len(token or "") < _TOKEN_LENGTH:
+        raise TengenError(
+            f"--host {host}: others can reach it; give --token with at least {_TOKEN_LENGTH} "
+            "characters (`new` makes one)"
+        )
     settings = Settings(
         database=database or default_database(),
         host=host,
@@ -196,4 +172,4 @@ def web(
         collections=tuple(collection or ()),
         runs=runs,
     )
-    serve(settings, open_browser=browser, tell=lambda line: remark(line, quiet=quiet))
+    serve(settings, open_browser=browser, tell=Shown(quiet=quiet).remark)

@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -17,9 +18,9 @@ from typing import Any
 import typer
 
 from tengen import __version__
-from tengen.cli.options import Json, Quiet, Shown, command, option
-from tengen.cli.printing import remark, show
-from tengen.progress import Progress
+from tengen.cli.options import Quiet, command, option
+from tengen.cli.printing import Shown
+from tengen.errors import SpecError, unknown
 
 app = typer.Typer()
 
@@ -56,13 +57,6 @@ def _wanted() -> list[tuple[str, str]]:
     return wanted
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
 def _cache() -> str:
     """Return where compiled kernels are stored, and how many there are."""
     from tengen.compiling import cache_folder, import_kernels
@@ -78,36 +72,35 @@ def examine() -> list[dict[str, Any]]:
     """Return one row per item: name, found (version or path), good_for, get."""
     from tengen.gtp.client import find_program
 
-    rows: list[dict[str, Any]] = [
-        {"name": "tengen", "found": __version__, "good_for": "", "get": ""},
-        {"name": "python", "found": platform.python_version(), "good_for": "", "get": ""},
+    rows: list[tuple[str, str | None, str, str]] = [
+        ("tengen", __version__, "", ""),
+        ("python", platform.python_version(), "", ""),
     ]
     for package, extra in _wanted():
+        found: str | None = None
+        with suppress(PackageNotFoundError):
+            found = version(package)
         use = _EXTRAS[extra] if extra else _NEEDED
         get = f"pip install 'tengen[{extra}]'" if extra else "make setup"
-        rows.append({"name": package, "found": _version(package), "good_for": use, "get": get})
+        rows.append((package, found, use, get))
     for program, (use, how) in _PROGRAMS.items():
-        found = find_program(program)
-        rows.append({"name": program, "found": found, "good_for": use, "get": how})
-    rows.append(
-        {
-            "name": "kernel cache",
-            "found": _cache(),
-            "good_for": "start without compiling; all at once: tengen compile",
-            "get": "",
-        }
-    )
-    return rows
+        rows.append((program, find_program(program), use, how))
+    use = "start without compiling; all at once: tengen compile"
+    rows.append(("kernel cache", _cache(), use, ""))
+    return [dict(zip(("name", "found", "good_for", "get"), row, strict=True)) for row in rows]
 
 
-@app.command()
-def doctor(json: Json = False) -> None:
+@command(app)
+def doctor(shown: Shown) -> None:
     """Check what is installed, what is missing, and how to get it."""
     rows = examine()
-    shown = [{**r, **({"get": ""} if r["found"] else {"found": "missing"})} for r in rows]
+    if not shown.json:
+        rows = [{**r, **({"get": ""} if r["found"] else {"found": "missing"})} for r in rows]
     columns = {"name": "what", "found": "found", "good_for": "good for", "get": "how to get it"}
-    show(rows if json else shown, json=json, columns=columns)
-    missing = [r["name"] for r in rows if r["good_for"] == _NEEDED and not r["found"]]
+    shown.result(rows, columns=columns)
+    missing = [
+        r["name"] for r in rows if r["good_for"] == _NEEDED and r["found"] in (None, "missing")
+    ]
     if missing:
         print(f"tengen: needed but missing: {', '.join(missing)}; run make setup", file=sys.stderr)
         raise typer.Exit(1)
@@ -115,8 +108,7 @@ def doctor(json: Json = False) -> None:
 
 # ----- compile -----
 
-_INTERVAL = 0.2
-"""Seconds between two updates of the progress."""
+_INTERVAL = 0.2  # seconds between two updates of the progress
 
 
 @app.command("compile")
@@ -129,11 +121,12 @@ def compile_(
     from tengen.jit import kernels
     from tengen.warming import STEPS, warm_up
 
+    shown = Shown(quiet=quiet)
     begin = time.perf_counter()
     prune()
     import_kernels()
     missing = [name for name, compiled in kernels() if not compiled]
-    remark(f"compiling {len(missing)} kernels into {cache_folder()}", quiet=quiet)
+    shown.remark(f"compiling {len(missing)} kernels into {cache_folder()}")
     context = multiprocessing.get_context("spawn")
     compiled: Any = context.SimpleQueue()
     pool = ProcessPoolExecutor(
@@ -142,7 +135,7 @@ def compile_(
     left = set(missing)
     first, *others = STEPS
     try:
-        with Progress(quiet=quiet) as bar:
+        with shown.progress() as bar:
 
             def finish(steps: list[Future[None]]) -> None:
                 """Show progress until the steps are done."""
@@ -163,7 +156,7 @@ def compile_(
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-    remark(f"ready after {time.perf_counter() - begin:.0f} s", quiet=quiet)
+    shown.remark(f"ready after {time.perf_counter() - begin:.0f} s")
 
 
 def _report_to(queue: Any) -> None:
@@ -194,7 +187,6 @@ def bench(
 ) -> None:
     """Measure speed on one core, side by side with other libraries where installed."""
     from tengen.bench import CONTESTS, compare
-    from tengen.errors import SpecError, unknown
 
     for name in only or ():
         if name not in CONTESTS:
@@ -202,11 +194,7 @@ def bench(
     rows = []
     for row in compare(only or CONTESTS, collection):
         rows.append(row)
-        remark(f"{row.name}: {row.ours:,.0f} {row.unit}", quiet=shown.quiet)
+        shown.remark(f"{row.name}: {row.ours:,.0f} {row.unit}")
     columns = {"name": "what", "ours": "ours", "peer": "peer", "unit": "", "peer_name": "by"}
-    show(
-        [asdict(row) for row in rows],
-        json=shown.json,
-        title="One core, best of three rounds each",
-        columns={**columns, "ratio": "ratio"},
-    )
+    title = "One core, best of three rounds each"
+    shown.result([asdict(row) for row in rows], title, {**columns, "ratio": "ratio"})
