@@ -305,7 +305,7 @@ def test_a_teacher_stops_the_game_and_keeps_problems(
     assert "is better." in out and "no problem is due" in out
     assert "move 1, A1: lost" in out.partition("most expensive moves")[2]
 
-    monkeypatch.setattr("tengen.cli.teaching.time.time", lambda: 4e9)  # another day
+    monkeypatch.setattr("tengen.cli.play.time.time", lambda: 4e9)  # another day
     assert play(monkeypatch, "problem, A1, problem, E5", "--teach") == 0
     out = capsys.readouterr().out
     assert out.count("You played A1 here") == 1 and "A1 loses about" in out

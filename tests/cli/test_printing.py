@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 
 from tengen.board import Board
-from tengen.cli.options import RecordPosition, Resumable
-from tengen.cli.printing import in_words, show, standard_input, tell_faults
-from tengen.cli.screen import Screen
+from tengen.cli.options import Resumable
+from tengen.cli.play import Screen
+from tengen.cli.printing import Shown, in_words, standard_input
 from tengen.errors import TengenError
 
 Out = pytest.CaptureFixture[str]
 
 
 def test_the_first_twenty_faults_are_told_and_the_rest_counted(capsys: Out) -> None:
-    tell_faults([f"game {i} is torn" for i in range(1025)])
+    Shown().faults([f"game {i} is torn" for i in range(1025)])
     told = capsys.readouterr()
     lines = told.err.splitlines()
     assert told.out == "" and len(lines) == 21
     assert lines[19] == "game 19 is torn" and lines[20] == "and 1,005 more"
-    tell_faults(["one"])
+    Shown().faults(["one"])
     assert capsys.readouterr().err == "one\n"
-    tell_faults(["one"] * 30, quiet=True)
+    Shown(quiet=True).faults(["one"] * 30)
     assert capsys.readouterr().err == ""
 
 
@@ -39,7 +39,7 @@ def test_a_closed_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_screen_that_is_no_terminal_shows_plain_text() -> None:
     stream = io.StringIO()
     screen = Screen(stream)
-    screen.ask("move? ")
+    screen.say("move? ", end="")
     screen.draw(Board(2, moves="B A2"), {3: "z"})
     shown = stream.getvalue()
     assert not screen.fancy and shown.startswith("move? ")
@@ -51,15 +51,6 @@ def test_settings_are_the_runs_own_only_when_it_goes_on(tmp_path: Path) -> None:
     assert Resumable().settings(tmp_path, asked) is asked
 
 
-def test_a_position_is_the_one_before_its_move(tmp_path) -> None:
-    path = tmp_path / "two.sgf"
-    path.write_text("(;SZ[5];B[aa];W[bb])(;SZ[5];B[cc];W[dd];B[ee])")
-    record, board, number = RecordPosition(file=str(path), game=2, move=2).read()
-    assert (len(record.moves), len(board.moves), number) == (3, 1, 2)
-    _, board, number = RecordPosition(file=str(path)).read()
-    assert (len(board.moves), number) == (2, 3)
-
-
 def test_a_result_is_shown_as_json_or_as_a_table_of_the_same_values(capsys: Out) -> None:
     value = {
         "free_weights": 12345,
@@ -68,18 +59,15 @@ def test_a_result_is_shown_as_json_or_as_a_table_of_the_same_values(capsys: Out)
         "parts": {"a": 1},
         "win_rate": 0.5,
     }
-    show({**value, "curve": [{"games": 1}], "best": None}, json=False, title="a net")
+    Shown().result({**value, "curve": [{"games": 1}], "best": None}, "a net")
     shown = capsys.readouterr().out
     for words in ("a net", "free weights", "12,345", "yes", "1.2e-05", "a 1", "50.00 %"):
         assert words in shown
     assert "curve" not in shown and "best" not in shown
-    show(value, json=True)
+    Shown(json=True).result(value)
     assert json.loads(capsys.readouterr().out) == value
-    show(
-        [{"name": "one", "size": 9}, {"name": "two", "size": 13}],
-        json=False,
-        columns={"name": "who"},
-    )
+    rows = [{"name": "one", "size": 9}, {"name": "two", "size": 13}]
+    Shown().result(rows, columns={"name": "who"})
     shown = capsys.readouterr().out
     assert "who" in shown and "two" in shown and "13" not in shown
     assert in_words("interval", [0.25, 0.75]) == "[25.00 %, 75.00 %]"

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import tengen
-from tengen.cli import run
-from tengen.cli.commands import COMMANDS, EVALUATE, GROUPS, TRAIN
+from tengen.cli import EVALUATE, GROUPS, TRAIN, run
 from tengen.errors import Terminated
 
 ROOT = Path(__file__).parents[2]
 Out = pytest.CaptureFixture[str]
+COMMANDS = [name for group in GROUPS.values() for name in group]
 
 
 def test_version_and_help_import_no_command(capsys: Out) -> None:

@@ -2,7 +2,7 @@
 
 A field made by `setting` carries its help, bounds and choices. From them follow the checks (by
 pydantic), the TOML of a run's folder, the recipe of a model's card, and the options of a command
-(see `cli.options.derived_options`). A plain field is stored and compared like the others, but no
+(see `cli.options.command`). A plain field is stored and compared like the others, but no
 command offers it.
 
 >>> from dataclasses import dataclass
