@@ -10,8 +10,7 @@ import pytest
 from tengen.board import BLACK, PASS, RESIGN, Board, parse_gtp
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.game.clock import Clock
-from tengen.game.saved_games import default_folder, new_place, read_saved, refuse_other, save
-from tengen.game.session import LocalGame
+from tengen.game.session import LocalGame, default_folder, new_place, read_saved, refuse_other, save
 from tengen.players import make_player
 from tengen.records import read_game
 

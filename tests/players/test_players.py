@@ -266,7 +266,7 @@ def verdicts(board: Board) -> dict[str, float]:
         "area": board.area_score(),
         "count": count_board(board, None).score,
         "as it stands": score_as_it_stands(board),
-        "judgement": estimate_by_playouts(board).score,
+        "judgement": estimate_by_playouts(board).mean_score,
         "finish": finish_score(board),
     }
     for kind in ("light", "heavy"):

@@ -16,9 +16,18 @@ from tengen.board import PASS, Board
 from tengen.cli import run
 from tengen.errors import TengenError
 from tengen.records import loads, read_game
-from tengen.reviews.batch import headline, make_index, review_library
+from tengen.reviews.batch import (
+    PHASES,
+    headline,
+    kind_of,
+    make_index,
+    moves_csv,
+    phase_of,
+    review_library,
+    sum_up_sides,
+    summarise,
+)
 from tengen.reviews.settings import ReviewSettings
-from tengen.reviews.tables import PHASES, Account, kind_of, moves_csv, phase_of, summarise
 
 Out = pytest.CaptureFixture[str]
 QUICK = ["--visits", "5", "--player", "mcts", "--quiet"]
@@ -205,26 +214,18 @@ def test_a_library_without_games_is_refused(tmp_path: Path) -> None:
 
 
 def test_accounts_add_up_by_phase_and_kind() -> None:
-    account = Account()
-    row = {
-        "phase": PHASES[0],
-        "kind": "contact",
-        "points_lost": 2.0,
-        "rank": 1,
-        "verdict": "mistake",
-    }
+    row = {"phase": PHASES[0], "kind": "contact", "points_lost": 2.0, "rank": 1}
+    row |= {"verdict": "mistake"}
     rows = [row, {**row, "points_lost": 0.0, "verdict": "", "rank": 3, "phase": PHASES[2]}]
-    account.add(rows, "5k")
-    told = account.to_dict()
+    told = sum_up_sides([(rows, "5k")])
     assert (told["games"], told["rank"], told["moves"]) == (1, "5k", 2)
     assert told["mean_points_lost"] == 1.0 and told["predicted_first"] == 0.5
-    assert told["phases"][PHASES[0]]["mistakes_per_100"] == 100 and set(told["kinds"]) == {
-        "contact"
-    }
+    assert told["phases"][PHASES[0]]["mistakes_per_100"] == 100
+    assert set(told["kinds"]) == {"contact"}
 
 
 def test_the_page_of_many_games_shows_names_as_text() -> None:
-    player = {"name": "<Anna>", "against_rank": None, **Account(games=3).to_dict()}
-    summary = {**summarise([]), "all": Account().to_dict(), "players": [player], "unread": []}
+    player = {"name": "<Anna>", "against_rank": None, **sum_up_sides([([], "")] * 3)}
+    summary = {**summarise([]), "all": sum_up_sides([]), "players": [player], "unread": []}
     page = make_index([], summary, ReviewSettings())
     assert page.startswith("<!") and "&lt;Anna&gt;" in page and "<Anna>" not in page

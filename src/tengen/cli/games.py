@@ -246,7 +246,7 @@ def _show_moves(
     from tengen.learners.network import DeepNetwork
     from tengen.models import load_policy
     from tengen.models.registry import policy_for
-    from tengen.reviews.survival import draw_survival, survival
+    from tengen.game.judging import draw_survival, survival
 
     rows, cols = board.rows, board.cols
     name = model or policy_for(rows, cols)
@@ -470,7 +470,7 @@ def _review_folder(files: list[str], out: Path | None) -> Path:
 
 def _print_players(folder: Path) -> None:
     """Print points lost per move by player and phase."""
-    from tengen.reviews.tables import PHASES
+    from tengen.reviews.batch import PHASES
 
     def points(tally: dict[str, Any] | None) -> str:
         lost = tally and tally["mean_points_lost"]

@@ -85,7 +85,7 @@ def play(
     Type a vertex such as D4, or pass, resign, undo, hint, score, dead, review, save FILE, board,
     help, quit; with --teach also better, go, problem. The game is kept after every move.
     """
-    from tengen.game import saved_games
+    from tengen.game import session as saved_games
     from tengen.game.session import LocalGame
     from tengen.players import make_player
     from tengen.reviews.settings import usual_threshold
@@ -490,7 +490,7 @@ class _Talk:
 
     def _keep(self) -> None:
         """Write the game to its file, once it has begun."""
-        from tengen.game.saved_games import save
+        from tengen.game.session import save
 
         if self.path is not None and self.game.board.moves:
             save(self.game, self.path)
@@ -656,7 +656,7 @@ class _Talk:
 
     def do_save(self, words: list[str]) -> None:
         """`save FILE` writes the game as SGF"""
-        from tengen.game.saved_games import refuse_other, save
+        from tengen.game.session import refuse_other, save
 
         if not words:
             raise IllegalMoveError("say save and a name, for example save game.sgf")

@@ -7,12 +7,13 @@ captures them first. Under territory scoring they come off by agreement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, Point, playouts, point_at
+from tengen.board.playouts import PlayoutResult
 from tengen.board.simple_kernels import is_own_eye
 from tengen.contracts.values import Status, Verdict
 from tengen.game.judging import (
@@ -32,23 +33,13 @@ _HOPELESS = 0.02
 """Win rate of playouts below which a player that may resign does."""
 
 
-@dataclass(frozen=True)
-class PlayoutEstimate:
-    """What playouts say of a position: ownership (row-major, Black +1), mean score, win rate."""
-
-    ownership: FloatArray
-    score: float
-    win_rate: float
-
-
-def estimate_by_playouts(board: Board, count: int = _PLAYOUTS) -> PlayoutEstimate:
+def estimate_by_playouts(board: Board, count: int = _PLAYOUTS) -> PlayoutResult:
     """Run playouts from a position; equal positions get equal estimates.
 
     What is unconditionally alive stays so, whatever the playouts say.
     """
     result = playouts(board, count, seed=board.hash >> 1, kind="heavy", threads=1)
-    ownership = with_certain(board, result.ownership)
-    return PlayoutEstimate(ownership, result.mean_score, result.win_rate)
+    return replace(result, ownership=with_certain(board, result.ownership))
 
 
 # ----- Whether the game is over -----

@@ -1,4 +1,4 @@
-"""Judge positions: who is dead, what the score is, and whether the game is over.
+"""Judge positions: who is dead or will survive, what the score is, and whether the game is over.
 
 The learned scorer judges finished games; without one, playouts stand in, which find no seki. Games
 in progress are estimated by a network, or by playouts. Counting itself is `tengen.board`'s.
@@ -7,7 +7,7 @@ in progress are estimated by a network, or by playouts. Counting itself is `teng
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,9 +15,22 @@ import numpy as np
 
 from tengen import compiling
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, EMPTY, PASS, WHITE, Block, Board, index_of, playouts, point_at
+from tengen.board import (
+    BLACK,
+    EMPTY,
+    PASS,
+    WHITE,
+    Block,
+    Board,
+    Move,
+    Point,
+    index_of,
+    playouts,
+    point_at,
+)
 from tengen.board import kernels as k
 from tengen.board.counting import Count, count_board
+from tengen.board.drawing import Mark
 from tengen.board.safety import unconditional
 from tengen.board.simple_kernels import is_own_eye
 from tengen.contracts.protocols import ScoreEstimator, Scorer
@@ -31,7 +44,6 @@ _FEWEST_STONES = 1 / 3
 """A board with fewer stones than this share of its points is not finished, whatever is said."""
 _NETWORK, _END_NETWORK = "tengen-small", "tengen-large"
 """Networks that estimate games in progress, and that confirm that one is over."""
-"""The file of the scorer's kernels that are compiled last."""
 _END_PLAYOUTS = 64
 _SURE_ALONE, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
 """How surely every block must be owned as the scorer says, by playouts alone, or by playouts and
@@ -79,19 +91,19 @@ class _UncompiledScorer:
 
     def status(self, board: Board) -> Verdict:
         """Judge every block."""
-        return compiling.interpreted(_status, board, unless=compiling.SCORING_KERNELS)
+        return cast(Verdict, _ask_uncompiled("status", board))
 
     def score(self, board: Board) -> ScoreEstimate:
         """Count a position under its rules."""
-        return compiling.interpreted(_score, board, unless=compiling.SCORING_KERNELS)
+        return cast(ScoreEstimate, _ask_uncompiled("score", board))
 
 
-def _status(board: Board) -> Verdict:
-    return load_scorer("scorer", shared=True).status(board)
+def _ask_uncompiled(method: str, board: Board) -> object:
+    return compiling.interpreted(_ask, method, board, unless=compiling.SCORING_KERNELS)
 
 
-def _score(board: Board) -> ScoreEstimate:
-    return cast(ScoreEstimator, load_scorer("scorer", shared=True)).score(board)
+def _ask(method: str, board: Board) -> object:
+    return getattr(load_scorer("scorer", shared=True), method)(board)
 
 
 class Judge:
@@ -318,3 +330,42 @@ def is_sound(board: Board, point: int, colour: int) -> bool:
     if k.place(trial.state, point, colour) > 0:
         return True
     return int(k.count_liberties(trial.state, point, 2)) >= 2
+
+
+# ----- Survival -----
+
+_FAINT = 0.5
+"""Blocks with a smaller chance to survive are drawn faint."""
+
+
+@dataclass(frozen=True)
+class BlockSurvival:
+    """One block and its chance to survive: that its colour owns its points at the end."""
+
+    stones: tuple[Point, ...]
+    colour: int
+    chance: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "colour": "black" if self.colour == BLACK else "white",
+            "stones": [str(stone) for stone in self.stones],
+            "survival": self.chance,
+        }
+
+
+def survival(board: Board, ownership: FloatArray) -> list[BlockSurvival]:
+    """Return every block's chance to survive, the weakest first."""
+    found = [
+        BlockSurvival(block.stones, block.colour, min(max((1 + held) / 2, 0.0), 1.0))
+        for block, held in held_blocks(board, ownership)
+    ]
+    return sorted(found, key=lambda block: (block.chance, str(block.stones[0])))
+
+
+def draw_survival(board: Board, blocks: Sequence[BlockSurvival]) -> str:
+    """Draw the board as SVG with each block's chance in percent; doomed blocks are faint."""
+    labels: dict[Move, str | Mark] = {b.stones[0]: f"{100 * b.chance:.0f}" for b in blocks}
+    dead: list[Move] = [stone for b in blocks if b.chance < _FAINT for stone in b.stones]
+    return board.svg(marks=labels, dead=dead)

@@ -1,5 +1,5 @@
 """Reviews of games: what each move lost, better moves, annotated records, tables over many games.
 
 `game` reviews one game, `annotate` writes a review into its SGF record, `batch` reviews whole
-collections into a folder, `tables` sums them up, `survival` gives each block's chance to live.
+collections into a folder and sums them up.
 """

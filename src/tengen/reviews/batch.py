@@ -13,8 +13,11 @@ files as one that was never stopped.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +26,7 @@ from typing import Any
 from filelock import FileLock
 
 from tengen import __version__
+from tengen.board import PASS, Board, Point
 from tengen.errors import RunError, TengenError
 from tengen.files import lock, sweep, write_atomic
 from tengen.models.settings import differences, fingerprint, from_plain, to_plain
@@ -32,7 +36,8 @@ from tengen.records.corpus import PackedGame
 from tengen.reviews.annotate import annotate
 from tengen.reviews.game import Review, find_reviewer, review_game
 from tengen.reviews.settings import ReviewSettings
-from tengen.reviews.tables import KINDS, PHASES, kind_of, moves_csv, phase_of, summarise
+from tengen.sanitize import csv_cell
+from tengen.statistics import mean_interval
 
 Page = Callable[[Review, str, str], str]
 """Makes the page of a review from its title and the address of the index page."""
@@ -285,3 +290,148 @@ def _spark(scores: Sequence[float], width: int = 120, height: int = 24) -> str:
     return " ".join(
         f"{step * n:.1f},{height / 2 * (1 - score / most):.1f}" for n, score in enumerate(scores)
     )
+
+
+# ----- Tables -----
+
+PHASES = ("opening", "middle game", "endgame")
+KINDS = ("capture", "atari", "contact", "near", "elsewhere", "pass")
+"""What a move does: the first that fits. `near` is within three lines of the move before."""
+_NEAR = 3
+
+_Game = dict[str, Any]
+_Row = dict[str, Any]
+
+
+def phase_of(number: int, rows: int, cols: int) -> str:
+    """Return the phase of a move by its number.
+
+    The opening lasts a sixth of the board's points, the middle game to their half.
+
+    >>> phase_of(60, 19, 19), phase_of(61, 19, 19), phase_of(200, 19, 19)
+    ('opening', 'middle game', 'endgame')
+    """
+    points = rows * cols
+    return PHASES[0 if 6 * number <= points else 1 if 2 * number <= points else 2]
+
+
+def kind_of(move: Point, before: Board, after: Board) -> str:
+    """Return the kind of a move; see `KINDS`."""
+    if move == PASS:
+        return "pass"
+    if sum(after.prisoners) > sum(before.prisoners):
+        return "capture"
+    enemies = _enemies(move, after)
+    if any(after.liberties(near) == 1 for near in enemies):
+        return "atari"
+    if enemies:
+        return "contact"
+    last = before.last_move
+    if last is not None and last != PASS:
+        away = max(abs(last.row - move.row), abs(last.col - move.col))
+        if away <= _NEAR:
+            return "near"
+    return "elsewhere"
+
+
+def _enemies(move: Point, after: Board) -> list[tuple[int, int]]:
+    """List the stones of the other side next to a move, by row and column."""
+    colour = after[move]
+    beside = [(move.row + r, move.col + c) for r, c in ((0, 1), (1, 0), (0, -1), (-1, 0))]
+    return [
+        (r, c)
+        for r, c in beside
+        if 0 <= r < after.rows and 0 <= c < after.cols and after[r, c] == 3 - colour
+    ]
+
+
+def moves_csv(games: Iterable[_Game]) -> str:
+    """Return one line per move of all games."""
+    out = io.StringIO()
+    sheet = csv.writer(out, lineterminator="\n")
+    told = ("file", "game", "black", "white", "black_rank", "white_rank", "date", "result")
+    columns: list[str] | None = None
+    for game in games:
+        for row in game.get("rows", ()):
+            if columns is None:
+                columns = list(row)
+                sheet.writerow([*told, *columns])
+            cells = (*(game[t] for t in told), *row.values())
+            sheet.writerow([csv_cell(plain_cell(cell)) for cell in cells])
+    return out.getvalue()
+
+
+def plain_cell(value: Any) -> Any:
+    """Return a plain value as one cell: lists as words, numbers with four decimals."""
+    if isinstance(value, list):
+        return " ".join(value)
+    return "" if value is None else round(value, 4) if isinstance(value, float) else value
+
+
+def summarise(games: Iterable[_Game]) -> dict[str, Any]:
+    """Sum up players and ranks, most games first, and everybody together.
+
+    `against_rank` is a player's points lost per move less those of all players of the same rank
+    in these games.
+    """
+    held = list(games)
+    everybody = _accounts(held, lambda game, side: "all")
+    ranks = _accounts(held, lambda game, side: game[f"{side}_rank"])
+    lines = []
+    for name, line in _accounts(held, lambda game, side: game[side]).items():
+        expected = ranks.get(line["rank"], {}).get("mean_points_lost") if line["rank"] else None
+        known = expected is not None and line["mean_points_lost"] is not None
+        against = line["mean_points_lost"] - expected if known else None
+        lines.append({"name": name, **line, "against_rank": against})
+    return {
+        "games": len(held),
+        "all": everybody.get("all"),
+        "players": sorted(lines, key=lambda line: (-line["games"], line["name"])),
+        "ranks": ranks,
+    }
+
+
+def _accounts(games: list[_Game], key: Callable[[_Game, str], str]) -> dict[str, dict[str, Any]]:
+    """Sum up the sides of all games by a key; sides without one are left out."""
+    found: dict[str, list[tuple[list[_Row], str]]] = {}
+    for game in games:
+        for side in ("black", "white"):
+            if key(game, side) and game.get("rows"):
+                rows = [row for row in game["rows"] if row["colour"] == side]
+                found.setdefault(key(game, side), []).append((rows, game[f"{side}_rank"]))
+    return {name: sum_up_sides(sides) for name, sides in found.items()}
+
+
+def sum_up_sides(sides: Sequence[tuple[list[_Row], str]]) -> dict[str, Any]:
+    """Sum up all moves of one player, or of one rank: the rows of each game, and the rank there.
+
+    The 95 % interval is over games.
+    """
+    rows = [row for side, _ in sides for row in side]
+    ranks = Counter(rank for _, rank in sides)
+    predicted = [row["rank"] for row in rows if row["rank"] is not None]
+    per_game = [sum(row["points_lost"] for row in side) / len(side) for side, _ in sides if side]
+
+    def parts(key: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+        chosen = {name: [row for row in rows if row[key] == name] for name in names}
+        return {name: _tally(some) for name, some in chosen.items() if some}
+
+    return {
+        "games": len(sides),
+        "rank": min(ranks, key=lambda rank: (-ranks[rank], rank), default=""),
+        **_tally(rows),
+        "interval": mean_interval(per_game),
+        "predicted_first": predicted.count(1) / len(predicted) if predicted else None,
+        "phases": parts("phase", PHASES),
+        "kinds": parts("kind", KINDS),
+    }
+
+
+def _tally(rows: Sequence[_Row]) -> dict[str, Any]:
+    """Count moves, points lost per move, and mistakes per 100 moves."""
+    count, mistakes = len(rows), sum(row["verdict"] == "mistake" for row in rows)
+    return {
+        "moves": count,
+        "mean_points_lost": sum(row["points_lost"] for row in rows) / count if count else None,
+        "mistakes_per_100": 100 * mistakes / count if count else None,
+    }

@@ -28,6 +28,7 @@ from tengen.models.registry import networks_for, policy_for
 from tengen.players import make_player
 from tengen.records import GameRecord, loads
 from tengen.reviews.annotate import annotate
+from tengen.reviews.batch import plain_cell
 from tengen.reviews.game import (
     EvaluatedPosition,
     MoveReview,
@@ -42,7 +43,6 @@ from tengen.reviews.game import (
     review_move,
 )
 from tengen.reviews.settings import ReviewSettings
-from tengen.reviews.tables import plain_cell
 from tengen.web.positions import (
     counted,
     finite,
