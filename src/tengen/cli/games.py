@@ -243,10 +243,10 @@ def _show_moves(
     from tengen.board import BLACK, format_gtp, point_at
     from tengen.board.counting import format_result
     from tengen.board.drawing import format_ascii
+    from tengen.game.judging import draw_survival, survival
     from tengen.learners.network import DeepNetwork
     from tengen.models import load_policy
     from tengen.models.registry import policy_for
-    from tengen.game.judging import draw_survival, survival
 
     rows, cols = board.rows, board.cols
     name = model or policy_for(rows, cols)
