@@ -80,11 +80,15 @@ def board() -> list[Any]:
 
 
 def counting() -> list[Any]:
-    from tengen.board.counting import count_area, count_territory, territory_margins
+    from tengen.board.counting import (
+        count_area,
+        count_territory,
+        territory_margins,
+        unconditional,
+    )
     from tengen.board.counting_kernels import careful_kinds
     from tengen.board.layout_kernels import COLOUR
-    from tengen.board.safety import eyes, in_atari, is_eye, ladder, ladder_escape, unconditional
-    from tengen.board.tactics_kernels import read_ladder, safety_scratch
+    from tengen.board.tactics_kernels import eye_map, read_ladder, safety_scratch
 
     answers: list[Any] = []
     rng = np.random.default_rng(11)
@@ -97,13 +101,11 @@ def counting() -> list[Any]:
         grid = position.grid()
         for count in (count_area(grid), count_territory(grid)):
             answers += [count.score, count.black, count.white]
-        answers.append(in_atari(grid))
         for colour in (1, 2):
-            safe, owned = unconditional(grid, colour), eyes(grid, colour)
-            answers += [safe.stones, safe.points, owned.real, owned.false]
-            answers += [is_eye(grid, place, colour) for place in np.argwhere(grid == 0)]
-        for place in np.argwhere(grid > 0):
-            answers += [ladder(grid, tuple(place)), ladder_escape(grid, tuple(place))]
+            answers += unconditional(grid, colour)
+        owners = np.zeros(position.state.shape[1], np.int64)
+        eye_map(position.state[COLOUR], position.cols + 1, owners)
+        answers.append(owners)
         answers.append(territory_margins([grid], [np.zeros(grid.shape, bool)]))
         kinds = np.zeros(grid.shape, np.int8)
         careful_kinds(grid.astype(np.int8), np.zeros(grid.shape, np.bool_), kinds)

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba.core.compiler import CompilerBase
 
 from tengen import compiling
-from tengen.numba_counting import KernelCompiler
 
 KERNELS = """
 import numpy as np
@@ -127,15 +125,3 @@ def test_an_error_passes_through(theirs: ModuleType) -> None:
     with pytest.raises(ValueError, match="below none"):
         theirs.careful(array, -1)
     assert sys.getrefcount(array) == before
-
-
-def test_every_kernel_is_looked_at() -> None:
-    import tengen.board.playout_kernels
-    from tengen import jit
-
-    ways = {compiled._compiler.pipeline_class for compiled in jit._KERNELS}
-    assert (
-        all(issubclass(way, KernelCompiler) for way in ways)
-        and tengen.board.playout_kernels.light_playout
-    )
-    assert KernelCompiler.define_pipelines is not CompilerBase.define_pipelines

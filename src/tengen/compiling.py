@@ -22,33 +22,18 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
-__all__ = [
-    "SCORING_KERNELS",
-    "announce",
-    "cache_folder",
-    "import_kernels",
-    "interpreted",
-    "is_compiled",
-    "kernel_folder",
-    "plain",
-    "prune",
-    "spare",
-    "uninterrupted",
-]
-
 Result = TypeVar("Result")
 SCORING_KERNELS = "learners.scoring.group_kernels"
 """Those of the scorer that are compiled last: they take longest."""
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
-_COMPILER = (_PACKAGE / "jit.py", _PACKAGE / "numba_counting.py")
+_COMPILER = _PACKAGE / "jit.py"
 _IMPORT = re.compile(
     r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
 )
@@ -74,7 +59,8 @@ def cache_folder() -> Path:
         if wanted:
             _warn(f"{_SETTING}={wanted} is not a folder of yours alone; using {usual}")
         return usual
-    folder = Path(tempfile.gettempdir()) / f"tengen-kernels-{_user()}"
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"tengen-kernels-{user}"
     if not _is_private(folder):
         folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
     _warn(f"no folder to keep compiled kernels in; using {folder} (set {_SETTING} to choose one)")
@@ -88,11 +74,6 @@ def _user_folder() -> Path | None:
         return user_cache_path("tengen", appauthor=False) / "kernels"
     except (OSError, RuntimeError):
         return None
-
-
-def _user() -> int:
-    """Return the user's number; 0 on systems that have none."""
-    return os.getuid() if hasattr(os, "getuid") else 0
 
 
 def _is_private(folder: Path) -> bool:
@@ -118,7 +99,7 @@ def kernel_folder(path: Path) -> Path:
     Numba compares only the file a kernel stands in, but kernels of other files are compiled into
     it. The text counts and not the date: a checkout or an installation changes dates only.
     """
-    texts = [version("numba"), *(_digest(file) for file in (*_COMPILER, *sorted(_imported(path))))]
+    texts = [version("numba"), *map(_digest, (_COMPILER, *sorted(_imported(path))))]
     name = hashlib.blake2b(" ".join(texts).encode(), digest_size=12).hexdigest()
     return cache_folder() / f"{path.stem}-{name}"
 
@@ -216,83 +197,78 @@ def _warn(message: str) -> None:
         print(f"tengen: {message}", file=sys.stderr)
 
 
-@dataclass
-class _State:
-    """What was compiled in this process, and the signal that waits for it."""
-
-    begun: float = 0.0
-    reported: float = 0.0
-    compiled: int = 0
-    depth: int = 0
-    waiting: int = 0
-    handlers: dict[int, Any] = field(default_factory=dict)
-    thresholds: tuple[int, int, int] = gc.get_threshold()
+# ----- While kernels are compiled -----
 
 
-_state = _State()
+_begun = _reported = 0.0
+_compiled = 0
 
 
 def announce(function: Any) -> None:
     """Report that a kernel is about to be compiled: the first one, then one every five seconds."""
+    global _begun, _reported, _compiled
     now = time.monotonic()
-    first, _state.begun = not _state.begun, _state.begun or now
+    first, _begun = not _begun, _begun or now
     if os.environ.get("TENGEN_QUIET"):
         return
     if first:
-        _state.reported = now
+        _reported = now
         _warn("compiling kernels, once for this computer ...")
-    elif now - _state.reported > _REPORT_SECONDS:
-        _state.reported = now
+    elif now - _reported > _REPORT_SECONDS:
+        _reported = now
         name = f"{function.__module__.removeprefix('tengen.')}.{function.__name__}"
-        _warn(f"{_state.compiled} kernels compiled in {now - _state.begun:.0f} s, now {name}")
-    _state.compiled += 1
+        _warn(f"{_compiled} kernels compiled in {now - _begun:.0f} s, now {name}")
+    _compiled += 1
+
+
+_depth = 0
+_thresholds = gc.get_threshold()
+_waiting: list[int] = []
+"""Signals that came while a kernel was compiled."""
+_handlers: dict[int, Any] = {}
+"""What they do otherwise."""
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Delay Ctrl-C and SIGTERM to the end of the block: LLVM would lose them.
 
-    Blocks nest, one per kernel; the first one to end lets the delayed signal act.
+    Blocks nest, one per kernel; a delayed signal acts when the first one ends, and a second signal
+    at once.
     """
+    global _depth, _thresholds
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _state.depth += 1
-    if _state.depth == 1:
-        _state.thresholds = gc.get_threshold()
+    _depth += 1
+    if _depth == 1:
+        _thresholds = gc.get_threshold()
         gc.set_threshold(*_COLLECT_RARELY)
         for number in (signal.SIGINT, signal.SIGTERM):
             if callable(signal.getsignal(number)):
-                _state.handlers[number] = signal.signal(number, _delay)
+                _handlers[number] = signal.signal(number, _delay)
     try:
         yield
     finally:
-        _state.depth -= 1
-        if _state.depth == 0:
-            gc.set_threshold(*_state.thresholds)
-        if _state.waiting:
-            _act(_state.waiting)
-        elif _state.depth == 0:
-            _restore_handlers()
+        _depth -= 1
+        if _depth == 0:
+            gc.set_threshold(*_thresholds)
+        if _depth == 0 or _waiting:
+            _let_signals_act()
 
 
 def _delay(number: int, frame: Any) -> None:
-    """Keep a signal for later; a second one acts at once."""
-    if _state.waiting:
-        _act(number)
-    else:
-        _state.waiting = number
+    _waiting.append(number)
+    if len(_waiting) > 1:
+        _let_signals_act()
 
 
-def _act(number: int) -> None:
-    """Do what a signal does when nothing is compiled."""
-    handler = _state.handlers[number]
-    _state.waiting = 0
-    _restore_handlers()
-    handler(number, None)
-
-
-def _restore_handlers() -> None:
-    while _state.handlers:
-        number, handler = _state.handlers.popitem()
+def _let_signals_act() -> None:
+    """Restore the handlers, and call the one of the signal that waits, if any."""
+    handlers, came = dict(_handlers), _waiting[-1:]
+    _handlers.clear()
+    _waiting.clear()
+    for number, handler in handlers.items():
         signal.signal(number, handler)
+    for number in came:
+        handlers[number](number, None)

@@ -4,8 +4,7 @@
 without the GIL, so that threads run side by side; and with NumPy's error model, because the checks
 for division by zero prevent vector code. Set NUMBA_DISABLE_JIT=1 to run every kernel as ordinary
 Python. An `inner_kernel`, or one whose name begins with an underscore, is called by kernels only:
-it has no wrapper for Python, and a call from Python is refused. References to arrays are counted
-only where arrays are made (see `numba_counting`).
+it has no wrapper for Python, and a call from Python is refused.
 
 Numba copies a kernel, with all that it calls, into each kernel that calls it, and optimises the
 copy again. That makes small kernels fast; a deep tree of large ones would be compiled many times
@@ -28,12 +27,14 @@ from typing import Any
 import llvmlite.binding
 import numpy as np
 from numba import types
-from numba.core import caching, cgutils, typing
+from numba.core import caching, cgutils, ir, typing
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import AnnotateTypes
 from numba.extending import lower_builtin, type_callable
 
 from tengen import compiling
-from tengen.numba_counting import KernelCompiler
 
 __all__ = ["atomic_kernel", "hot_kernel", "inner_kernel", "kernel", "kernels"]
 
@@ -145,13 +146,20 @@ class _Typing(typing.Context):  # type: ignore[misc]
         return _SIGNATURES[key]
 
 
-class _Compiler(KernelCompiler):
-    """Compiles with a typing context that shares everything with Numba's own."""
+class _Compiler(CompilerBase):  # type: ignore[misc]
+    """Numba's own pipeline, with our typing and without counting where no array is made."""
 
     def __init__(self, context: Any, *others: Any) -> None:
         shared = _Typing.__new__(_Typing)
         shared.__dict__ = context.__dict__
         super().__init__(shared, *others)
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the one pipeline."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_CountNothing, AnnotateTypes)
+        passes.finalize()
+        return [passes]
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -265,3 +273,60 @@ class _Unit:
         made = dispatcher.overloads[self.arguments]
         address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
         llvmlite.binding.add_symbol(self.symbol, address)
+
+
+# ----- Counting of references -----
+#
+# Numba counts who refers to each array, so that the last one frees it. A kernel that only works on
+# the arrays of its arguments frees nothing, and its caller holds them all the while; yet it would
+# count, with instructions that no two cores can execute at once.
+
+_PARTS = frozenset(
+    ("build_tuple", "cast", "exhaust_iter", "getattr", "getiter", "iternext", "pair_first",
+     "pair_second", "static_getitem")
+)  # fmt: skip
+"""Expressions that return a part or a view of existing values, never a new array."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _CountNothing(AnalysisPass):  # type: ignore[misc]
+    """Turn counting off for a kernel that makes and returns no array."""
+
+    _name = "tengen_count_nothing"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Look at the types of all variables of the kernel."""
+        if not _makes_arrays(state):
+            state.targetctx.enable_nrt = False
+            state.targetctx.__dict__.pop("nrt", None)
+        return False
+
+
+def _makes_arrays(state: Any) -> bool:
+    """Return whether a kernel may make an array; copying one into a slice makes one, too."""
+    models = state.targetctx.data_model_manager
+
+    def is_counted(kind: Any) -> bool:
+        return bool(models[kind].contains_nrt_meminfo())
+
+    def is_new(value: Any) -> bool:
+        if value.op == "getitem":  # a view, unless an array of places is asked for
+            return is_counted(state.typemap[value.index.name])
+        return value.op not in _PARTS
+
+    if is_counted(state.return_type):
+        return True
+    for block in state.func_ir.blocks.values():
+        for step in block.body:
+            if isinstance(step, ir.SetItem | ir.StaticSetItem):
+                makes = is_counted(state.typemap[step.value.name])
+            elif isinstance(step, ir.Assign) and isinstance(step.value, ir.Expr):
+                makes = is_counted(state.typemap[step.target.name]) and is_new(step.value)
+            else:
+                makes = isinstance(step, ir.Assign) and isinstance(step.value, ir.Yield)
+            if makes:
+                return True
+    return False

@@ -23,14 +23,14 @@ _GAME = "B C3 W C2 B B2 W D3"
 
 def _board() -> None:
     from tengen.board import BatchBoard, Board, kernels, playouts
-    from tengen.board.safety import in_atari
+    from tengen.board.counting import unconditional
 
     board = Board(5, moves=_GAME)
     board.legal_mask()
     board.blocks()
     board.undo()
     board.area_score()
-    in_atari(board.grid())
+    unconditional(board.grid(), 1)
     kernels.regrow(board._table, np.zeros_like(board._table))  # what a long game needs
     playouts(board, 2, kind="heavy")
     batch = BatchBoard(2, 5)

@@ -20,7 +20,7 @@ from tengen.board.kernels import (
 from tengen.board.playout_kernels import liberties_after, run_chunk
 from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS
-from tengen.board.simple_kernels import BY_BLOCK, maxlib_move, random_move
+from tengen.board.tactics_kernels import BY_BLOCK, maxlib_move, random_move
 
 sys.path.insert(0, str(Path(__file__).parent))
 from reference import ReferenceBoard

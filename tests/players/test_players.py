@@ -13,7 +13,7 @@ from tests.needs import need
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, index_of, parse_gtp, playouts
 from tengen.board.counting import count_board
-from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, is_own_eye, liberty_balance
+from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, is_own_eye, liberty_balance
 from tengen.contracts import (
     Analyser,
     Explainer,
@@ -98,10 +98,9 @@ def test_liberty_balance_by_hand() -> None:
         X . . . .
         . . . . .
     """)
-    stamp = np.zeros(board.state.shape[1], np.int64)
     # Black: three liberties for two stones, three for one; White: four for one.
-    assert liberty_balance(board.state, BLACK, BY_BLOCK, stamp) == pytest.approx(3 - 4)
-    assert liberty_balance(board.state, WHITE, BY_STONE, stamp) == pytest.approx(4 - 3)
+    assert liberty_balance(board.state, BLACK, BY_BLOCK) == pytest.approx(3 - 4)
+    assert liberty_balance(board.state, WHITE, BY_STONE) == pytest.approx(4 - 3)
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,8 @@ from tengen.board.coordinates import (
     board_size,
     colour_of,
     count_of,
-    format_gtp,
     places,
     point_from,
-    point_of,
     point_of_move,
     points_at,
 )
@@ -220,10 +218,7 @@ class Board:
         )
 
     def place_handicap(self, stones: int) -> list[Point]:
-        """Put handicap stones on their usual points of an empty board and give White the turn.
-
-        Raises `TengenError` if stones are on the board, or there are no usual points for so many.
-        """
+        """Put handicap stones on their usual points of an empty board and give White the turn."""
         points = handicap_points(self.rows, self.cols, stones)
         if self.moves or (self.state[layout.COLOUR] == BLACK).any():
             raise TengenError("handicap stones go on an empty board")
@@ -234,11 +229,7 @@ class Board:
     def set_stones(
         self, *, black: Iterable[Move] = (), white: Iterable[Move] = (), to_play: Colour = BLACK
     ) -> None:
-        """Replace the game by a position made of these stones, with no history.
-
-        Raises `TengenError` if a point is named twice or off the board, or a block would have no
-        liberty.
-        """
+        """Replace the game by a position made of these stones, with no history."""
         grid = np.zeros((self.rows, self.cols), np.int8)
         for colour, stones in ((BLACK, black), (WHITE, white)):
             for move in stones:
@@ -256,10 +247,16 @@ class Board:
         if grid is not None:
             if grid.shape != (self.rows, self.cols):
                 raise TengenError(f"a setup of {grid.shape} does not fit {self.rows}x{self.cols}")
-            _refuse_dead_blocks(grid)
-            for row, col in zip(*np.nonzero(grid), strict=True):
-                point = point_of(int(row), int(col), self.cols)
-                k.place(state, point, int(grid[row, col]))
+            stones = points_at(np.arange(grid.size), self.rows, self.cols)
+            for point, colour in zip(stones.tolist(), grid.ravel().tolist(), strict=True):
+                if colour:
+                    k.place(state, point, colour)
+            # A block without liberties was captured, or captured itself, when it lost the last one.
+            lost = stones[state[layout.COLOUR, stones] != grid.ravel()]
+            if len(lost):
+                first = point_from(int(lost[0]), self.rows, self.cols)
+                side = COLOUR_NAMES[int(grid.flat[first.index])]
+                raise TengenError(f"the {side} stone on {first} has no liberty")
         state[layout.SCALARS, layout.SUICIDE] = self.rules.suicide
         state[layout.SCALARS, layout.TURN] = to_play
         state[layout.SCALARS, [layout.KO, layout.PRISONERS_B, layout.PRISONERS_W]] = 0
@@ -284,16 +281,11 @@ class Board:
 
         >>> Board(9).point((4, 5))
         Point('F5', 9, 9)
-
-        Raises `IllegalMoveError` if it is no place of this board.
         """
         return point_of_move(move, self.rows, self.cols)
 
     def answer(self, move: Move | int) -> Point:
-        """Return the point of a player's answer, which may be RESIGN or a raw number of kernels.
-
-        Raises `IllegalMoveError` if it is no place of this board.
-        """
+        """Return the point of a player's answer, which may be RESIGN or a raw number of kernels."""
         if isinstance(move, (str, tuple, Point)):
             return RESIGN if move in (RESIGN, "resign") else self.point(move)
         try:
@@ -310,10 +302,7 @@ class Board:
         return bool(k.verdict(self.state, self._table, self._ko_rule, point, colour) == k.ALLOWED)
 
     def play(self, move: Move, colour: Colour | None = None) -> None:
-        """Play a move after checking it; two moves of one colour in a row are allowed.
-
-        Raises `IllegalMoveError` if the rules in force forbid it; the board is unchanged.
-        """
+        """Play a move, or raise `IllegalMoveError`; two moves of one colour in a row may be."""
         colour, point = self._side(colour), self.point(move)
         verdict = k.verdict(self.state, self._table, self._ko_rule, int(point), colour)
         if verdict != k.ALLOWED:
@@ -324,11 +313,7 @@ class Board:
         self.push(point, colour)
 
     def push(self, move: int, colour: Colour | None = None) -> None:
-        """Play a point or raw point without asking the rules, which may forbid it.
-
-        Raises `IllegalMoveError` if it is neither a pass nor an empty point; the board is
-        unchanged.
-        """
+        """Play a pass or any empty point, given as a point or raw point, whatever the rules say."""
         colour = self._side(colour)
         raw = int(move)  # kernels take long to find out what a `Point` is
         if 2 * (self._before + len(self.moves) + 1) >= self._table.shape[0]:
@@ -344,10 +329,7 @@ class Board:
         self._keys.append(key)
 
     def undo(self) -> tuple[Colour, Point]:
-        """Take the last move back and return it; the game's length does not matter.
-
-        Raises `IllegalMoveError` if no move was played.
-        """
+        """Take the last move back and return it; the game's length does not matter."""
         if not self._keys:
             raise IllegalMoveError("there is no move to undo")
         key, last = self._keys.pop(), self.moves.pop()
@@ -464,10 +446,7 @@ class Board:
         return int(self.state[layout.COLOUR, self.point(move)])
 
     def block(self, move: Move) -> Block:
-        """Return the block of stones at a point.
-
-        Raises `TengenError` if no stone is there.
-        """
+        """Return the block of stones at a point."""
         point = int(self.point(move))
         state = k.copied(self.state)
         if state[layout.COLOUR, point] not in COLOUR_NAMES:
@@ -591,15 +570,11 @@ PLANES = ("own", "enemy", "empty", "last", "legal", "black")
 
 
 def stack_planes(
-    grids: NDArray[np.int8],
-    colours: IntArray,
-    last: IntArray,
-    legal: BoolArray,
+    grids: NDArray[np.int8], colours: IntArray, last: IntArray, legal: BoolArray
 ) -> Float32Array:
     """Return games x PLANES x rows x columns of zeros and ones.
 
-    Given the stones of each game, the side that looks, the raw point of the last move (0 or less
-    for none) and the row-major mask of legal moves, pass last.
+    `colours` are the sides that look, `last` raw points of last moves (0 or less for none).
     """
     games, rows, cols = grids.shape
     side = colours[:, None, None]
@@ -611,26 +586,3 @@ def stack_planes(
     out[:, 4] = legal[:, :-1].reshape(grids.shape)
     out[:, 5] = side == 1
     return out
-
-
-def _refuse_dead_blocks(grid: NDArray[np.int8]) -> None:
-    """Raise `TengenError` if a block of the grid has no liberty."""
-    rows, cols = grid.shape
-    free = np.zeros((rows, cols), bool)
-    empty = np.pad(grid == 0, 1)
-    free |= empty[:-2, 1:-1] | empty[2:, 1:-1] | empty[1:-1, :-2] | empty[1:-1, 2:]
-    for colour in (BLACK, WHITE):
-        stones = grid == colour
-        alive = stones & free
-        while True:
-            wide = np.pad(alive, 1)
-            near = wide[:-2, 1:-1] | wide[2:, 1:-1] | wide[1:-1, :-2] | wide[1:-1, 2:]
-            grown = alive | (near & stones)
-            if (grown == alive).all():
-                break
-            alive = grown
-        lost = stones & ~alive
-        if lost.any():
-            row, col = (int(i[0]) for i in np.nonzero(lost))
-            name = format_gtp(point_of(row, col, cols), rows, cols)
-            raise TengenError(f"the {COLOUR_NAMES[colour]} stone on {name} has no liberty")

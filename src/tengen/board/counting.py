@@ -1,16 +1,16 @@
-"""Count finished games by rule, given the dead stones.
+"""Count finished games by rule, given the dead stones; find stones that live unconditionally.
 
 Works on arrays (rows x columns of EMPTY, BLACK, WHITE), row 0 at the top. `count_territory` counts
 Japanese territory, carefully (no points in seki and false eyes) or plainly (flood fill),
 `count_area` Chinese area; `count_by_rules`, `count_board` and `count_both` choose by rules;
-`tromp_taylor` takes all stones as alive. Each returns a `Count`, with the part of every point.
+`tromp_taylor` takes all stones as alive. Each returns a `Count`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,8 @@ import numpy.typing as npt
 from tengen.arrays import BoolArray, IntArray
 from tengen.board import counting_kernels as k
 from tengen.board.coordinates import index_of
-from tengen.board.counting_kernels import BLACK, WHITE
+from tengen.board.layout_kernels import BLACK, BORDER, WHITE
+from tengen.board.tactics_kernels import benson
 from tengen.errors import TengenError
 
 if TYPE_CHECKING:
@@ -28,31 +29,10 @@ if TYPE_CHECKING:
 Method = Literal["careful", "plain"]
 Grid = npt.NDArray[np.int8]
 
-KIND_NAMES: dict[int, str] = {
-    k.NOBODY: "nobody's",
-    k.BLACK_TERRITORY: "Black's territory",
-    k.WHITE_TERRITORY: "White's territory",
-    k.BLACK_STONE: "Black's stone",
-    k.WHITE_STONE: "White's stone",
-    k.BLACK_SEKI_STONE: "Black's stone in seki",
-    k.WHITE_SEKI_STONE: "White's stone in seki",
-    k.BLACK_SEKI_POINT: "Black's point in seki",
-    k.WHITE_SEKI_POINT: "White's point in seki",
-    k.BLACK_FALSE_EYE: "Black's false eye",
-    k.WHITE_FALSE_EYE: "White's false eye",
-    k.BLACK_OPEN: "Black's side of an open border",
-    k.WHITE_OPEN: "White's side of an open border",
-    k.DAME: "dame",
-}
-"""What the numbers in `Count.kinds` mean."""
-
 
 @dataclass(frozen=True)
 class Count:
-    """The count of one finished game and what every point counted for.
-
-    `kinds` names each point's part in it (see KIND_NAMES); for a dead stone, the part of its point.
-    """
+    """The count of one finished game and what every point counted for (see `counting_kernels`)."""
 
     scoring: Literal["area", "territory"]
     method: Literal["careful", "plain", "tromp-taylor"]
@@ -111,21 +91,21 @@ class Count:
         """Return how many stones of a colour were taken for dead."""
         return int(np.count_nonzero(self.dead & (self.grid == colour)))
 
+    def _total(self, colour: int) -> float:
+        total = int(np.count_nonzero(self.points(colour)))
+        if self.scoring == "territory":
+            total += self.prisoners[colour - 1] + self.dead_stones(3 - colour)
+        return float(total)
+
     @property
     def black(self) -> float:
         """Return Black's points."""
-        total = int(np.count_nonzero(self.points(BLACK)))
-        if self.scoring == "territory":
-            total += self.prisoners[0] + self.dead_stones(WHITE)
-        return float(total)
+        return self._total(BLACK)
 
     @property
     def white(self) -> float:
         """Return White's points, komi and handicap compensation included."""
-        total = int(np.count_nonzero(self.points(WHITE)))
-        if self.scoring == "territory":
-            total += self.prisoners[1] + self.dead_stones(BLACK)
-        return float(total) + self.komi + self.handicap
+        return self._total(WHITE) + self.komi + self.handicap
 
     @property
     def score(self) -> float:
@@ -166,12 +146,7 @@ class Count:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the totals as plain values, for JSON."""
-        return {
-            "black": self.black,
-            "white": self.white,
-            "score": self.score,
-            "result": self.result,
-        }
+        return {name: getattr(self, name) for name in ("black", "white", "score", "result")}
 
 
 def format_result(score: float) -> str:
@@ -213,10 +188,8 @@ def count_territory(
 
     `careful` gives no points in seki and in false eyes; `plain` gives every empty region that
     touches one colour once the dead are off. `prisoners` are the stones taken by Black and by White
-    during the game. Neither method plays out unfinished borders: where territory is open to the
-    enemy it does not count.
+    during the game. Territory that is open to the enemy does not count.
 
-    >>> import numpy as np
     >>> grid = np.array([[0, 1, 0, 2, 0], [0, 1, 0, 2, 2], [0, 1, 0, 2, 0]], np.int8)
     >>> count_territory(grid, komi=0.5).result
     'B+0.5'
@@ -293,10 +266,7 @@ def count_both(
 def overruled(
     mask: BoolArray, board: Board, *, dead: Iterable[str] = (), alive: Iterable[str] = ()
 ) -> BoolArray:
-    """Return a mask of dead stones in which the blocks at some vertices are dead, at others alive.
-
-    Raises `TengenError` if there is no stone at a vertex, or a block is called both.
-    """
+    """Return a mask of dead stones with the blocks at some vertices dead, at others alive."""
     result, judged = mask.copy(), dict[int, bool]()
     for vertices, verdict in ((dead, True), (alive, False)):
         for vertex in vertices:
@@ -317,8 +287,8 @@ def territory_margins(
 ) -> IntArray:
     """Count many positions at once: Black's territory and dead enemies less White's.
 
-    Takes stacks of grids and of dead masks (games x rows x columns). Prisoners and komi are the
-    caller's to add. A dead mask must not hold empty points.
+    Takes stacks of grids and of masks of dead stones (games x rows x columns). Prisoners and komi
+    are the caller's to add.
     """
     stones = np.ascontiguousarray(grids, dtype=np.int8)
     fallen = np.ascontiguousarray(dead, dtype=np.bool_)
@@ -327,3 +297,29 @@ def territory_margins(
     margins = np.zeros(stones.shape[0], np.int64)
     k.territory_margins(stones, fallen, method == "careful", margins)
     return margins
+
+
+class Safe(NamedTuple):
+    """A colour's unconditionally living stones and the points of their eyes."""
+
+    stones: BoolArray
+    points: BoolArray
+
+
+def unconditional(grid: npt.ArrayLike, colour: int) -> Safe:
+    """Return what a colour keeps even if it passes for ever (Benson 1976).
+
+    Finds no life that needs an answer: most living groups of a real game are not marked.
+
+    >>> safe = unconditional([[0, 1, 0, 1, 2], [1, 1, 1, 1, 2], [2, 2, 2, 2, 2]], BLACK)
+    >>> int(safe.stones.sum()), int(safe.points.sum())
+    (6, 2)
+    """
+    stones, _ = _checked(grid, None)
+    if colour not in (BLACK, WHITE):
+        raise TengenError(f"colour {colour!r} is neither BLACK ({BLACK}) nor WHITE ({WHITE})")
+    line = np.append(np.pad(stones, ((1, 1), (1, 0)), constant_values=BORDER).ravel(), BORDER)
+    out = np.zeros(line.shape, np.int64)
+    benson(line.astype(np.int64), stones.shape[1] + 1, colour, out)
+    found = out[:-1].reshape(stones.shape[0] + 2, -1)[1:-1, 1:]
+    return Safe(found == 1, found == 2)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import number_alike
+from tengen.board.layout_kernels import BLACK, BORDER, EMPTY, WHITE
 from tengen.jit import inner_kernel, kernel
 
 # What a point counts for. Black's kinds are odd, White's even; see KIND_NAMES in counting.py.
@@ -154,7 +155,7 @@ def _mark_only_neighbour(p, width, region, node_of, fill):
 
 @inner_kernel
 def _is_cornered_six(cells, foes, board, width, nbr):
-    """Tell whether six cells are a 2x3 block in a corner with an enemy stone in its middle.
+    """Return whether six cells are a 2x3 block in a corner with an enemy stone in its middle.
 
     Elsewhere such a block lives; in the corner it runs out of liberties.
     """
@@ -440,9 +441,6 @@ def territory_margins(grids, dead, careful, margins):
 # ----- The line of a counted board, and which colour reaches which empty point -----
 
 
-EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
-
-
 @inner_kernel
 def lay_out(grid, dead, board, fallen):
     """Copy the grid with a border into `board`, the dead as empty and in `fallen`."""
@@ -478,7 +476,7 @@ def flood_empty(board, width, region_of, touches, stack):
 
 @inner_kernel
 def _is_gate(board, p, width, colour):
-    """Tell whether `colour` or the edge stands on two opposite sides of p, not twice the edge."""
+    """Return whether `colour` or the edge stands on two opposite sides of p, not twice the edge."""
     up, down, left, right = board[p - width], board[p + width], board[p - 1], board[p + 1]
     if (up == colour and (down == colour or down == BORDER)) or (up == BORDER and down == colour):
         return True
@@ -489,7 +487,7 @@ def _is_gate(board, p, width, colour):
 
 @inner_kernel
 def _gate_holds(board, fallen, width, entry, gate, beyond, colour):
-    """Tell whether the owner of a gate stops `colour` from going on from it to `beyond`.
+    """Return whether the owner of a gate stops `colour` from going on from it to `beyond`.
 
     The answer is a stone beyond the gate. There is no room for it where a fallen stone of the
     intruder lies, and alone it does not hold where the intruder stands at the gate already.
@@ -498,12 +496,17 @@ def _gate_holds(board, fallen, width, entry, gate, beyond, colour):
         return False
     if board[entry] != colour and fallen[gate] != colour:
         return True
-    foe = 3 - colour
+    return _touches(board, beyond, width, 3 - colour)
+
+
+@inner_kernel
+def _touches(board, p, width, colour):
+    """Return whether a stone of `colour` is next to p."""
     return (
-        board[beyond - width] == foe
-        or board[beyond + width] == foe
-        or board[beyond - 1] == foe
-        or board[beyond + 1] == foe
+        board[p - width] == colour
+        or board[p + width] == colour
+        or board[p - 1] == colour
+        or board[p + 1] == colour
     )
 
 
@@ -516,12 +519,7 @@ def mark_reach(board, fallen, width, colour, reach, stack):
     for p in range(n):
         if board[p] != EMPTY:
             continue
-        if (
-            board[p - width] == colour
-            or board[p + width] == colour
-            or board[p - 1] == colour
-            or board[p + 1] == colour
-        ):
+        if _touches(board, p, width, colour):
             reach[p] |= colour
             stack[top] = p
             top += 1
@@ -541,7 +539,7 @@ def mark_reach(board, fallen, width, colour, reach, stack):
 
 @inner_kernel
 def is_barred(board, fallen, width, p, colour):
-    """Tell whether p is a gate of the enemy that stops `colour` both ways."""
+    """Return whether p is a gate of the enemy that stops `colour` both ways."""
     if not _is_gate(board, p, width, 3 - colour):
         return False
     for q in (p - width, p - 1, p + 1, p + width):
@@ -564,7 +562,7 @@ _BUDGET = 20000  # positions read before the defender gets the benefit of the do
 _IN_PROGRESS = 2
 
 # Columns of the search's stack; _RESULT is what the mover gets if no move is better.
-_OWN, _FOE, _SHUT, _TURN, _PASSED, _SLOT, _TRIED, _RESULT = 0, 1, 2, 3, 4, 5, 6, 7
+_OWN, _FOE, _SHUT, _TURN, _PASSED, _SLOT, _TRIED, _RESULT = range(8)
 
 
 @inner_kernel
@@ -691,8 +689,15 @@ def _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, read
 
 
 @inner_kernel
+def _open(row, own, foe, shut, turn, passed, slot):
+    """Put a position on the search's stack."""
+    row[_OWN], row[_FOE], row[_SHUT], row[_TURN] = own, foe, shut, turn
+    row[_PASSED], row[_SLOT], row[_TRIED], row[_RESULT] = passed, slot, 0, turn
+
+
+@inner_kernel
 def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
-    """Tell whether the defender, who moves first, gets `target` eyes.
+    """Return whether the defender, who moves first, gets `target` eyes.
 
     `shape` holds the cells, the wall, the open and the spent cells; `order` the cells in the order
     to try them. The search keeps its own stack, a row a position, because a kernel that calls
@@ -704,8 +709,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     answer = _look_up(own, foe, shut, 0, 0, target, shape, nbr, keys, known, reads)
     if answer >= 0:
         return answer == 1
-    stack[0, _OWN], stack[0, _FOE], stack[0, _SHUT], stack[0, _TURN] = own, foe, shut, 0
-    stack[0, _PASSED], stack[0, _SLOT], stack[0, _TRIED], stack[0, _RESULT] = 0, -2 - answer, 0, 0
+    _open(stack[0], own, foe, shut, 0, 0, -2 - answer)
     top = 0
     while top >= 0:
         own, foe, shut = stack[top, _OWN], stack[top, _FOE], stack[top, _SHUT]
@@ -753,13 +757,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
             )  # fmt: skip
             if answer < 0:
                 top += 1
-                stack[top, _OWN], stack[top, _FOE], stack[top, _SHUT] = new_own, new_foe, new_shut
-                stack[top, _TURN], stack[top, _PASSED] = 1 - turn, new_passed
-                stack[top, _SLOT], stack[top, _TRIED], stack[top, _RESULT] = (
-                    -2 - answer,
-                    0,
-                    1 - turn,
-                )
+                _open(stack[top], new_own, new_foe, new_shut, 1 - turn, new_passed, -2 - answer)
                 continue
             if (answer == 1) != (turn == 0):
                 continue
@@ -780,10 +778,7 @@ def eye_value(n, foe, wall, is_open, spent, nbr):
     """Return 0, 1 or 2: the eyes a region of n <= MAX_CELLS cells is worth to its owner."""
     shut = foe & is_open
     shape = np.empty(4, np.int64)
-    shape[0] = (1 << n) - 1
-    shape[1] = wall
-    shape[2] = is_open
-    shape[3] = spent
+    shape[0], shape[1], shape[2], shape[3] = (1 << n) - 1, wall, is_open, spent
     # Cells with more neighbours first: the vital point is usually among them.
     order = np.empty(n, np.int64)
     filled = 0

@@ -27,8 +27,6 @@ def parse_ascii(picture: str) -> NDArray[np.int8]:
     """Return the grid of a picture made of `.`, `X` and `O`, spaces ignored.
 
     Lines may carry row numbers at either end and the letters of the columns above or below.
-
-    Raises `TengenError` if a line has an unknown character or another length than the first.
     """
     rows: list[list[int]] = []
     for number, line in enumerate(picture.strip("\n").splitlines(), 1):
@@ -49,21 +47,16 @@ def parse_ascii(picture: str) -> NDArray[np.int8]:
     return np.array(rows, np.int8)
 
 
-def format_ascii(
-    grid: NDArray[np.int8], marks: Mapping[int, str] | None = None, *, coordinates: bool = True
-) -> str:
+def format_ascii(grid: NDArray[np.int8], marks: Mapping[int, str] | None = None) -> str:
     """Return the grid as text; `marks` puts one character over row-major indices."""
     rows, cols = grid.shape
     marks = marks or {}
     header = "   " + " ".join(GTP_LETTERS[:cols])
-    lines = [header] if coordinates else []
+    lines = [header]
     for r in range(rows):
-        cells = [marks.get(r * cols + c, _STONES[grid[r, c]]) for c in range(cols)]
-        text = " ".join(cells) if coordinates else "".join(cells)
-        lines.append(f"{rows - r:2} {text} {rows - r}" if coordinates else text)
-    if coordinates:
-        lines.append(header)
-    return "\n".join(lines)
+        cells = (marks.get(r * cols + c, _STONES[grid[r, c]]) for c in range(cols))
+        lines.append(f"{rows - r:2} {' '.join(cells)} {rows - r}")
+    return "\n".join([*lines, header])
 
 
 def star_points(rows: int, cols: int) -> list[tuple[int, int]]:
@@ -104,21 +97,7 @@ def format_svg(
     coordinates: bool = True,
     cell: int = 24,
 ) -> str:
-    """Return a self-contained SVG picture of the grid.
-
-    Parameters
-    ----------
-    last
-        Row-major index of the last move, marked with a ring.
-    marks
-        Short texts over row-major indices.
-    heat
-        Numbers from 0 to 1, drawn as red squares, the larger the stronger; nan for none.
-    ownership
-        Numbers from -1 (White's) to +1 (Black's), drawn as translucent squares.
-    dead
-        Row-major indices of stones to draw faint.
-    """
+    """Return a self-contained SVG picture of the grid, as `Board.svg` describes; by indices."""
     rows, cols = grid.shape
     margin = cell if coordinates else cell * 0.75
     width, height = (cols - 1) * cell + 2 * margin, (rows - 1) * cell + 2 * margin

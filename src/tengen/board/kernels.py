@@ -44,23 +44,10 @@ from tengen.board.layout_kernels import (
 )
 from tengen.jit import atomic_kernel, hot_kernel, inner_kernel, kernel
 
-
-def _zobrist_keys() -> np.ndarray:
-    """Return the fixed table of keys: [colour, point] for stones, [0, 1 and 2] for the side to
-    move.
-    """
-    generator = np.random.Generator(np.random.PCG64(20031))
-    high = np.iinfo(np.int64).max
-    return generator.integers(-high - 1, high, size=(3, MAX_POINTS), dtype=np.int64, endpoint=True)
-
-
-ZOBRIST = _zobrist_keys()
-
-
-@inner_kernel
-def n_points(rows, cols):
-    """Return the length of a bordered board of this size."""
-    return (rows + 2) * (cols + 1) + 1
+# The keys of positions: [colour, point] for stones, [0, 1 and 2] for the side to move.
+ZOBRIST = np.random.Generator(np.random.PCG64(20031)).integers(
+    -(2**63), 2**63 - 1, size=(3, MAX_POINTS), dtype=np.int64, endpoint=True
+)
 
 
 @inner_kernel
@@ -79,7 +66,7 @@ def copy_row(source, target):
 @kernel
 def new_state(rows, cols):
     """Return an empty position with Black to move."""
-    s = np.empty((FIELDS, n_points(rows, cols)), np.int64)
+    s = np.empty((FIELDS, (rows + 2) * (cols + 1) + 1), np.int64)
     clear(s, rows, cols)
     return s
 
@@ -122,19 +109,25 @@ def clear(s, rows, cols):
 
 @inner_kernel
 def in_atari(s, head):
-    """Tell whether the block with this head has exactly one liberty."""
+    """Return whether the block with this head has exactly one liberty."""
     a = s[PSUM, head]
     return a * a == s[PLIB, head] * s[PSQ, head]
 
 
 @hot_kernel
 def is_legal(s, p, colour):
-    """Tell whether `colour` may play `p` under simple ko and the suicide rule; no superko."""
+    """Return whether `colour` may play `p` under simple ko and the suicide rule; no superko."""
     if p == PASS:
         return True
-    if s[COLOUR, p] != EMPTY:
-        return False
     if p == s[SCALARS, KO] and colour == s[SCALARS, TURN]:
+        return False
+    return _is_possible(s, p, colour)
+
+
+@hot_kernel
+def _is_possible(s, p, colour):
+    """Return whether `colour` may play the point `p` by all rules but those of ko."""
+    if s[COLOUR, p] != EMPTY:
         return False
     width = s[SCALARS, COLS] + 1
     joins = False
@@ -219,8 +212,7 @@ def _remove_block(s, head, width):
 
 @kernel
 def place(s, p, colour):
-    """Put a stone on the legal point `p`: merge, capture, set ko and prisoners; return stones
-    captured.
+    """Put a stone on the legal point `p`: merge, capture, set ko; return the stones captured.
 
     Leaves turn, plies and last moves alone. A suicide returns 0 and gives prisoners to the enemy.
     """
@@ -345,7 +337,7 @@ def _slot(table, key):
 
 @inner_kernel
 def _seen(table, key):
-    """Tell whether this key was remembered."""
+    """Return whether this key was remembered."""
     return table[_slot(table, key)] != 0
 
 
@@ -388,30 +380,15 @@ def regrow(table, larger):
 
 @hot_kernel
 def is_allowed(s, table, ko_rule, p, colour):
-    """Tell whether `colour` may play `p`, the chosen ko rule included; a pass always may."""
-    if not is_legal(s, p, colour):
-        return (
-            ko_rule != KO_SIMPLE
-            and _ko_only(s, p, colour)
-            and not _seen(table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule))
-        )
-    if ko_rule == KO_SIMPLE or p == PASS:
+    """Return whether `colour` may play `p`, the chosen ko rule included; a pass always may."""
+    if p == PASS:
         return True
-    return not _seen(table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule))
-
-
-@kernel
-def _ko_only(s, p, colour):
-    """Tell whether nothing but the simple ko forbids this move (under superko only the table
-    counts).
-    """
-    ko = s[SCALARS, KO]
-    if p != ko or p == PASS:
-        return False
-    s[SCALARS, KO] = 0
-    legal = is_legal(s, p, colour)
-    s[SCALARS, KO] = ko
-    return legal
+    if ko_rule == KO_SIMPLE:
+        return is_legal(s, p, colour)
+    # Under superko only the table counts, not the ko point.
+    return _is_possible(s, p, colour) and not _seen(
+        table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule)
+    )
 
 
 @atomic_kernel
@@ -470,10 +447,7 @@ def verdict(s, table, ko_rule, p, colour):
 
 @atomic_kernel
 def block_liberties(s, p, out):
-    """Write the liberties of the block at `p` to `out` and return how many there are.
-
-    `out` needs room for all of them (N is always enough). Each is written once.
-    """
+    """Write the liberties of the block at `p` to `out` (room for N), return how many there are."""
     return _first_liberties(s, s[HEAD, p], s.shape[1], out)
 
 
@@ -607,7 +581,7 @@ def batch_masks(states, tables, ko_rule, out):
 
 @kernel
 def batch_play(states, tables, ko_rule, indices, refused):
-    """Play one row-major index a game (-1: leave the game alone); mark refused moves."""
+    """Play one row-major index per game (-1: leave the game alone); mark refused moves."""
     for g in range(states.shape[0]):
         s = states[g]
         index = indices[g]
@@ -692,3 +666,48 @@ def replay_games(
                 for c in range(cols[g]):
                     grids[g, r, c] = s[COLOUR, (r + 1) * (cols[g] + 1) + c + 1]
     return played
+
+
+# ----- Random numbers -----
+#
+# A generator is an array of one uint64 word, advanced by splitmix64. A stream is named by (seed,
+# index), so that work item `index` draws the same numbers whichever worker runs it.
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+@hot_kernel
+def mix(z):
+    """Scramble a 64-bit word so that neighbouring words become unrelated."""
+    z = np.uint64(z)
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    return z ^ (z >> np.uint64(31))
+
+
+@hot_kernel
+def seed_stream(rng, seed, index):
+    """Put the generator at the start of stream `index` of `seed`."""
+    rng[0] = mix(np.uint64(seed) + _GOLDEN) ^ mix(mix(np.uint64(index)) + _GOLDEN)
+
+
+@inner_kernel
+def _next_word(rng):
+    """Return 64 random bits."""
+    rng[0] += _GOLDEN
+    return mix(rng[0])
+
+
+@inner_kernel
+def below(rng, n):
+    """Return a random integer from 0 to n - 1 (n < 2**31)."""
+    return np.int64(((_next_word(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+@inner_kernel
+def uniform(rng):
+    """Return a random float in [0, 1)."""
+    return np.float64(_next_word(rng) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

@@ -1,6 +1,6 @@
 """Random games to the end, light and heavy, on a second board layout made for their speed.
 
-The position is one flat uint64 array `b` with a record of eight words a point, 64 bytes, a cache
+The position is one flat uint64 array `b` with a record of eight words per point, 64 bytes, a cache
 line: colour, head, next, size, pseudo-liberties (number, sum, sum of squares) and the place in the
 list of empty points. A point is named by the offset of its record, so that `b[p + HEAD_]` needs no
 multiplication, and everything is unsigned, so that Numba leaves out its test for negative indices;
@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import copy_row
+from tengen.board.kernels import copy_row, mix, seed_stream
 from tengen.board.layout_kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS, TURN
-from tengen.board.random_kernels import mix, seed_stream
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
 U = np.uint64
@@ -125,16 +124,12 @@ def load_line(line, cols, b, empty, v):
                     stack[top] = q
                     top += 1
         b[last + NEXT_] = head
-        b[head + SIZE_] = size
-        b[head + PLIB_] = libs
-        b[head + PSUM_] = total
-        b[head + PSQ_] = squares
+        b[head + SIZE_], b[head + PLIB_] = size, libs
+        b[head + PSUM_], b[head + PSQ_] = total, squares
         if libs == U0:
             sound = False
     v[V_EMPTY] = count
-    v[V_KO] = U0
-    v[V_LAST] = U0
-    v[V_LAST2] = U0
+    v[V_KO] = v[V_LAST] = v[V_LAST2] = U0
     return sound
 
 
@@ -147,13 +142,13 @@ def draw_below(v, n):
 
 @inner_kernel
 def atari(b, head):
-    """Tell whether the block has exactly one liberty."""
+    """Return whether the block has exactly one liberty."""
     return b[head + PSUM_] * b[head + PSUM_] == b[head + PLIB_] * b[head + PSQ_]
 
 
 @hot_kernel
 def is_playable(b, p, colour, width):
-    """Tell whether `colour` may play the empty point `p` and it is no eye of its own; no ko."""
+    """Return whether `colour` may play the empty point `p` and it is no eye of its own; no ko."""
     e, w, s, n = b[p + RECORD], b[p - RECORD], b[p + width], b[p - width]
     if (e == U0) | (w == U0) | (s == U0) | (n == U0):
         return True
@@ -383,10 +378,9 @@ def _around(p, i, width):
 
 @hot_kernel
 def shape_index(b, p, colour, width):
-    """Return the number of the 3x3 neighbourhood of `p` as `colour` sees it (own 1, enemy 2, edge
-    3).
+    """Return the number of the 3x3 neighbourhood of `p` for `colour`: own 1, enemy 2, edge 3.
 
-    Two bits a neighbour, in reading order from the top left, the centre left out.
+    Two bits per neighbour, in reading order from the top left, the centre left out.
     """
     code = U0
     for i in range(8):
@@ -436,9 +430,7 @@ def liberties_after(b, p, colour, width):
 
 @kernel
 def _answers(b, last, colour, width, out):
-    """Collect captures of the last block and rescues of own blocks it put in atari; return how
-    many.
-    """
+    """Collect captures of the last block and rescues of blocks it put in atari; return how many."""
     count = 0
     enemy = U3 - colour
     if b[last] == enemy and atari(b, b[last + HEAD_]):

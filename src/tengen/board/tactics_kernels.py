@@ -1,7 +1,7 @@
-"""Tactics: liberties and atari, eyes, unconditional life, ladders.
+"""Tactics: liberties and atari, eyes, unconditional life, ladders; moves of the simplest players.
 
-The functions work on a line of colours as a state keeps it (row COLOUR, int64) and the width
-W = columns + 1; those that take a state `s` say so. Scratch comes from `safety_scratch`.
+The functions work on a state `s`, or on a line of colours as a state keeps it (row COLOUR, int64)
+and the width W = columns + 1. Scratch comes from `safety_scratch`.
 """
 
 # mypy: ignore-errors
@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import in_atari, near, number_alike
+from tengen.board.kernels import below, copy_state, in_atari, near, number_alike, place
 from tengen.board.layout_kernels import (
-    BLACK,
     BORDER,
     COLOUR,
     COLS,
     EMPTY,
     HEAD,
     NEXT,
+    PASS,
     PLIB,
     PSUM,
     ROWS,
     SCALARS,
     SIZE,
-    WHITE,
 )
 from tengen.jit import inner_kernel, kernel
 
@@ -33,16 +32,7 @@ _SCRATCH_ROWS = 4
 _STAMP = 0  # _MARK[0] belongs to a border point: it holds the last stamp
 
 # Entries of a frame of the ladder reader.
-_ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, _MOVES = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-)
+_ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, _MOVES = range(8)
 _FRAME = _MOVES + 13
 _MAX_DEPTH = 512
 MAX_READS = 2000  # positions a ladder may cost before the block counts as out of it
@@ -88,16 +78,6 @@ def _liberties(line, p, width, limit, scratch, libs):
     return count
 
 
-@kernel
-def atari_mask(line, width, scratch, out):
-    """Mark in `out` (bordered) the stones whose block has exactly one liberty."""
-    libs = np.empty(2, np.int64)
-    for p in range(line.shape[0]):
-        out[p] = (line[p] == BLACK or line[p] == WHITE) and _liberties(
-            line, p, width, 2, scratch, libs
-        ) == 1
-
-
 # ----- Eyes -----
 
 
@@ -136,15 +116,6 @@ def _is_false_eye(line, p, width, colour):
 
 
 @kernel
-def real_eye_owner(line, p, width):
-    """Return the colour that has a real eye at p, or EMPTY."""
-    owner = _eye_owner(line, p, width)
-    if owner != EMPTY and _is_false_eye(line, p, width, owner):
-        return EMPTY
-    return owner
-
-
-@kernel
 def eye_map(line, width, out):
     """Write into `out` (bordered) the owner of a real eye, his negative for a false one, else 0."""
     for p in range(line.shape[0]):
@@ -152,6 +123,31 @@ def eye_map(line, width, out):
         owner = _eye_owner(line, p, width) if line[p] == EMPTY else EMPTY
         if owner != EMPTY:
             out[p] = -owner if _is_false_eye(line, p, width, owner) else owner
+
+
+@kernel
+def is_own_eye(s, p, colour):
+    """Return whether the empty point `p` is a one-point eye of `colour` that is not plainly false.
+
+    All neighbours are its stones, none of their blocks is in atari, and the enemy holds at most one
+    diagonal (none at the edge).
+    """
+    width = s[SCALARS, COLS] + 1
+    for k in range(4):
+        q = near(p, k, width)
+        c = s[COLOUR, q]
+        if c != BORDER and (c != colour or in_atari(s, s[HEAD, q])):
+            return False
+    bad = 0
+    edge = 0
+    for k in range(4):
+        q = p + (width if k < 2 else -width) + (1 if k % 2 == 0 else -1)
+        c = s[COLOUR, q]
+        if c == BORDER:
+            edge = 1
+        elif c == 3 - colour:
+            bad += 1
+    return bad + edge < 2
 
 
 # ----- Unconditional life (Benson 1976) -----
@@ -171,7 +167,7 @@ def benson(line, width, colour, out):
     """Mark what no play of the enemy can take: 1 for the blocks of `colour`, 2 for their regions.
 
     The regions marked are those every empty point of which touches a living block: an enemy in
-    there can not live either. Nothing is marked that would need an answer.
+    there cannot live either. Nothing is marked that would need an answer.
     """
     n = line.shape[0]
     block_of = np.empty(n, np.int64)
@@ -365,7 +361,7 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
     With `attacking` the enemy moves and wins by capturing with nothing but atari: the block has
     one or two liberties. Otherwise its owner moves, the block is in atari, and any move that gets
     it out counts. `line` is changed while reading and restored. `ko` is forbidden to the first.
-    The reading keeps its own stack: a kernel that calls itself can not be cached on disk.
+    The reading keeps its own stack: a kernel that calls itself cannot be cached on disk.
     """
     colour = line[p]
     libs = np.empty(3, np.int64)
@@ -451,7 +447,7 @@ def read_blocks(s, start, count, libs, stamp):
         x = p
         while True:
             for k in range(4):
-                q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+                q = near(x, k, width)
                 if s[COLOUR, q] == EMPTY and stamp[q] != p:
                     stamp[q] = p
                     libs[total] = q
@@ -503,7 +499,7 @@ def read_ladders(s, mover, start, count, libs, said, stones):
     """Read the ladders of all blocks with one or two liberties.
 
     Bit 2 k + size of said[p] tells that k holds of playing p; stones[head] is 1 to 4: lost in a
-    ladder, escapes from atari, can be caught in one, can not be caught.
+    ladder, escapes from atari, can be caught in one, cannot be caught.
     """
     any_short = False
     for p in range(s.shape[1]):
@@ -657,7 +653,7 @@ def touches_atari(s, head, width):
 
 @kernel
 def catches(s, w, head, lib, other, width):
-    """Tell whether the enemy catches the block, whose two liberties these are, by playing `lib`."""
+    """Return whether the enemy catches the block with liberties `lib` and `other` by `lib`."""
     return _way(s, w, head, width, True, other) == lib
 
 
@@ -671,3 +667,83 @@ def way_out(s, w, head, width):
 def _way(s, w, head, width, attacking, forbidden):
     reads = np.full(1, MAX_READS - _MOVE_READS, np.int64)
     return read_ladder(s[COLOUR], head, width, attacking, forbidden, reads, w[_READING:])
+
+
+# ----- Moves of the simplest players: any point, or the one that gives most liberties -----
+#
+# `allowed` is the row-major mask of moves that the caller permits; superko is the caller's.
+
+# How `maxlib_move` averages liberties.
+BY_BLOCK, BY_STONE = 0, 1
+
+
+@kernel
+def random_move(s, colour, fill_eyes, allowed, rng):
+    """Return a uniformly random permitted point, own eyes only if `fill_eyes`; or PASS."""
+    cols = s[SCALARS, COLS]
+    cells = s[SCALARS, ROWS] * cols
+    chosen = PASS
+    count = 0
+    for i in range(cells):
+        if allowed[i]:
+            p = (i // cols + 1) * (cols + 1) + i % cols + 1
+            if fill_eyes or not is_own_eye(s, p, colour):
+                count += 1
+                if below(rng, count) == 0:
+                    chosen = p
+    return chosen
+
+
+@kernel
+def liberty_balance(s, colour, weighting):
+    """Return the mean liberties of `colour`'s blocks minus the mean of the enemy's.
+
+    With BY_STONE every stone counts its block's liberties, so that large blocks weigh more. A side
+    without stones has mean zero.
+    """
+    n = s.shape[1]
+    start, count, stamp = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    read_blocks(s, start, count, np.empty(4 * n, np.int64), stamp)
+    total_own = total_enemy = 0.0
+    count_own = count_enemy = 0
+    for p in range(s.shape[1]):
+        c = s[COLOUR, p]
+        if c == EMPTY or c == BORDER or s[HEAD, p] != p:
+            continue
+        times = s[SIZE, p] if weighting == BY_STONE else 1
+        if c == colour:
+            total_own += count[p] * times
+            count_own += times
+        else:
+            total_enemy += count[p] * times
+            count_enemy += times
+    return total_own / max(count_own, 1) - total_enemy / max(count_enemy, 1)
+
+
+@kernel
+def maxlib_move(s, colour, weighting, allowed, rng):
+    """Return the permitted move after which `liberty_balance` is largest, ties at random; or PASS.
+
+    Own eyes are left out.
+    """
+    cols = s[SCALARS, COLS]
+    trial = np.empty_like(s)
+    chosen = PASS
+    best = -1e9
+    ties = 0
+    for i in range(s[SCALARS, ROWS] * cols):
+        if not allowed[i]:
+            continue
+        p = (i // cols + 1) * (cols + 1) + i % cols + 1
+        if is_own_eye(s, p, colour):
+            continue
+        copy_state(s, trial)
+        place(trial, p, colour)
+        value = liberty_balance(trial, colour, weighting)
+        if value > best + 1e-9:
+            best, chosen, ties = value, p, 1
+        elif value > best - 1e-9:
+            ties += 1
+            if below(rng, ties) == 0:
+                chosen = p
+    return chosen

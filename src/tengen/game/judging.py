@@ -29,10 +29,9 @@ from tengen.board import (
     point_at,
 )
 from tengen.board import kernels as k
-from tengen.board.counting import Count, count_board
+from tengen.board.counting import Count, count_board, unconditional
 from tengen.board.drawing import Mark
-from tengen.board.safety import unconditional
-from tengen.board.simple_kernels import is_own_eye
+from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts.protocols import ScoreEstimator, Scorer
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.models import has_model, load_learner, load_scorer

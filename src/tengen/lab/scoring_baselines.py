@@ -20,8 +20,7 @@ import numpy as np
 
 from tengen.arrays import BoolArray
 from tengen.board import BLACK, WHITE, Board, parse_gtp, playouts, row_col
-from tengen.board.counting import Method
-from tengen.board.safety import unconditional
+from tengen.board.counting import Method, unconditional
 from tengen.errors import TengenError
 from tengen.gtp.client import Client, EngineFault, EngineRefusal, Limits, find_program
 from tengen.lab.steps import Journal

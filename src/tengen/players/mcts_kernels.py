@@ -18,7 +18,15 @@ import math
 
 import numpy as np
 
-from tengen.board.kernels import area_score, copy_row, copy_state, is_allowed, near, play_move
+from tengen.board.kernels import (
+    area_score,
+    copy_row,
+    copy_state,
+    is_allowed,
+    near,
+    play_move,
+    seed_stream,
+)
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -53,7 +61,6 @@ from tengen.board.playout_kernels import (
     shape_index,
 )
 from tengen.board.playout_kernels import near as near_record
-from tengen.board.random_kernels import seed_stream
 from tengen.jit import inner_kernel, kernel
 
 T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from tengen.board.layout_kernels import PASS
-from tengen.board.simple_kernels import is_own_eye
+from tengen.board.tactics_kernels import is_own_eye
 from tengen.jit import kernel
 
 NOBODY = -1

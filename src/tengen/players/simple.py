@@ -25,7 +25,7 @@ from tengen.board import (
 )
 from tengen.board import layout_kernels as layout
 from tengen.board.playouts import shape_table
-from tengen.board.simple_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
+from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
 from tengen.contracts import Evaluator, Player, Policy, TimedPlayer
 from tengen.contracts.values import Candidate, Report
 from tengen.errors import SpecError

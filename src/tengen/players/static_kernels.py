@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from tengen.board.kernels import copy_state, is_legal, near, play_move
+from tengen.board.kernels import copy_state, is_legal, mix, near, play_move, seed_stream, uniform
 from tengen.board.layout_kernels import (
     BORDER,
     COLOUR,
@@ -34,8 +34,6 @@ from tengen.board.layout_kernels import (
     TURN,
 )
 from tengen.board.playout_kernels import run_chunk
-from tengen.board.random_kernels import mix, seed_stream, uniform
-from tengen.board.simple_kernels import is_own_eye
 from tengen.board.tactics_kernels import (
     LIB1,
     LIB2,
@@ -43,6 +41,7 @@ from tengen.board.tactics_kernels import (
     WORK_ROWS,
     catches,
     count_block,
+    is_own_eye,
     liberties_after,
     touches_atari,
     way_out,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.random_kernels import mix
+from tengen.board.kernels import mix
 from tengen.jit import inner_kernel, kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -25,11 +25,7 @@ START, END = 0, 1  # bytes of the game: from its `(` to behind its `)`
 MOVES, _N_MOVES = 2, 3  # first move and number of moves in the arrays of moves
 SETUP, _N_SETUP = 4, 5
 ROWS, COLS = 6, 7
-KOMI, _KOMI_END = 8, 9  # bytes of the value of KM; both 0 when there is none
-_RESULT, _RESULT_END = 10, 11
-_RULES, _RULES_END = 12, 13
-_HANDICAP, _HANDICAP_END = 14, 15
-_FIRST, _FIRST_END = 16, 17
+KOMI = 8  # first and last bytes of the values of KM, RE, RU, HA and PL; 0 when there is none
 ENCODED = 18  # 1 when its encoding matters: bytes beyond ASCII, or a CA that is not UTF-8
 FIELDS = 19
 
@@ -40,15 +36,17 @@ UNCLEAN = 2  # the game at the position needs the exact reader
 _FULL = 3  # no room for further games
 
 # Property names as one or two packed letters.
-_B, _W, _AB, _AW, _AE, _SZ, _GM, _FF, _CA, _KM, _RE, _RU, _HA, _PL = (
+_B, _W, _AB, _AW, _AE, _SZ, _GM, _FF, _CA, _PL = (
     int.from_bytes(name.encode())
-    for name in ("B", "W", "AB", "AW", "AE", "SZ", "GM", "FF", "CA", "KM", "RE", "RU", "HA", "PL")
+    for name in ("B", "W", "AB", "AW", "AE", "SZ", "GM", "FF", "CA", "PL")
 )
+_INFORMATION = tuple(int.from_bytes(name) for name in (b"KM", b"RE", b"RU", b"HA", b"PL"))
+_PASS = 1023  # beside 32 x row + column
 
 
 @inner_kernel
 def _is_space(byte):
-    """Tell white space as the grammar knows it."""
+    """Return whether a byte is white space."""
     return byte == 32 or (9 <= byte <= 13)
 
 
@@ -86,17 +84,18 @@ def _utf8_length(data, position, size):
 
 
 @inner_kernel
-def _letter_index(byte):
-    """Return 0 for `a` to 24 for `y`, or -1; larger boards go to the exact reader."""
-    if 97 <= byte <= 121:
-        return int(byte) - 97
-    return -1
+def _read_point(data, start, end):
+    """Return 32 x row + column of two letters, `a` to `y`, or -1."""
+    if end - start != 2:
+        return -1
+    col, row = int(data[start]) - 97, int(data[start + 1]) - 97
+    return row * 32 + col if 0 <= col < 25 and 0 <= row < 25 else -1
 
 
 @inner_kernel
 def _read_size(data, start, end):
     """Return (rows, cols) of SZ, or (0, 0) when it is not plain."""
-    first, second, digits, colons = 0, 0, 0, 0
+    first, second, digits, colons = 0, 0, 0, 0  # SZ writes columns first
     for i in range(start, end):
         byte = data[i]
         if 48 <= byte <= 57:
@@ -277,28 +276,15 @@ def _read_main_line(data, position, size, moves, colours, setup, setup_colours, 
             if name == _B or name == _W:
                 if values == 1 and n_moves > before:  # moves of another property in this node
                     return UNCLEAN, n_moves, n_setup
-                point = -1
-                if end - start == 2:
-                    col = _letter_index(data[start])
-                    row = _letter_index(data[start + 1])
-                    if row >= 0 and col >= 0:
-                        point = row * 32 + col
-                elif end == start:
-                    point = 1023
+                point = _PASS if end == start else _read_point(data, start, end)
                 if point < 0:
                     return UNCLEAN, n_moves, n_setup
                 moves[n_moves] = point
                 colours[n_moves] = 1 if name == _B else 2
                 n_moves += 1
             elif name == _AB or name == _AW:
-                if end - start != 2 or n_moves > game[MOVES]:
-                    return UNCLEAN, n_moves, n_setup
-                col = _letter_index(data[start])
-                row = _letter_index(data[start + 1])
-                if row < 0 or col < 0:
-                    return UNCLEAN, n_moves, n_setup
-                point = row * 32 + col
-                if n_setup - game[SETUP] > 60:
+                point = _read_point(data, start, end)
+                if point < 0 or n_moves > game[MOVES] or n_setup - game[SETUP] > 60:
                     return UNCLEAN, n_moves, n_setup
                 for i in range(game[SETUP], n_setup):
                     if setup[i] == point:
@@ -324,16 +310,9 @@ def _read_main_line(data, position, size, moves, colours, setup, setup_colours, 
                 strange = strange or not (utf and (data[start + 1] | 32) == 116)
             elif values == 1:
                 field = -1
-                if name == _KM:
-                    field = KOMI
-                elif name == _RE:
-                    field = _RESULT
-                elif name == _RU:
-                    field = _RULES
-                elif name == _HA:
-                    field = _HANDICAP
-                elif name == _PL:
-                    field = _FIRST
+                for i in range(5):
+                    if name == _INFORMATION[i]:
+                        field = KOMI + 2 * i
                 if field >= 0:
                     again = game[field] != 0 or (name == _PL and n_moves > game[MOVES])
                     if again or not ascii_only:
@@ -359,7 +338,7 @@ def _to_points(points, start, end, rows, cols, passes):
         if row < rows and col < cols:
             points[i] = (row + 1) * (cols + 1) + col + 1
         elif passes and (
-            points[i] == 1023 or (row == 19 and col == 19 and rows < 20 and cols < 20)
+            points[i] == _PASS or (row == 19 and col == 19 and rows < 20 and cols < 20)
         ):
             points[i] = 0
         else:

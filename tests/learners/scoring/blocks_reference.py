@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.counting import count_territory
-from tengen.board.safety import unconditional
+from tengen.board.counting import count_territory, unconditional
 
 
 def line_of(grid):

@@ -24,7 +24,16 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import copy_row, copy_state, in_atari, is_legal, near, place
+from tengen.board.kernels import (
+    below,
+    copy_row,
+    copy_state,
+    in_atari,
+    is_legal,
+    near,
+    place,
+    uniform,
+)
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -40,7 +49,6 @@ from tengen.board.layout_kernels import (
     SIZE,
     TURN,
 )
-from tengen.board.random_kernels import below, uniform
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
 # Tables of a board size.

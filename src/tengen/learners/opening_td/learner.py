@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, PASS, WHITE, Board, Point, playouts, random_point
 from tengen.board.coordinates import index_of, point_at
+from tengen.board.kernels import seed_stream
 from tengen.board.layout_kernels import HASH, SCALARS
-from tengen.board.random_kernels import seed_stream
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError, TengenError
 from tengen.learners.opening_td import kernels

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import copy_row, number_alike
+from tengen.board.kernels import copy_row, number_alike, seed_stream
 from tengen.board.playout_kernels import (
     V_RNG,
     V_SIZE,
@@ -19,7 +19,6 @@ from tengen.board.playout_kernels import (
     light_playout,
     load_line,
 )
-from tengen.board.random_kernels import seed_stream
 from tengen.jit import kernel
 
 

@@ -21,6 +21,8 @@ from tengen.board.kernels import (
     new_state,
     play_move,
     remember,
+    seed_stream,
+    uniform,
 )
 from tengen.board.layout_kernels import (
     BLACK,
@@ -37,8 +39,7 @@ from tengen.board.layout_kernels import (
     TURN,
     WHITE,
 )
-from tengen.board.random_kernels import seed_stream, uniform
-from tengen.board.simple_kernels import BY_BLOCK, is_own_eye, maxlib_move
+from tengen.board.tactics_kernels import BY_BLOCK, is_own_eye, maxlib_move
 from tengen.jit import hot_kernel, kernel
 from tengen.learners.symmetry_network.kernels import (
     BY_LIBERTIES,
