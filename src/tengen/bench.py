@@ -85,26 +85,22 @@ def measure(
     contest: Contest, games: Path, *, rounds: int = _ROUNDS, seconds: float = _SECONDS
 ) -> Speed:
     """Run both sides alternately."""
-    ours, theirs, peer_name = contest.ours(games), None, contest.peer_name
+    our_work, theirs, peer_name = contest.ours(games), None, contest.peer_name
     if contest.peer is not None:
         try:
             theirs = contest.peer(games)
         except ImportError:
             peer_name = f"{peer_name} (pip install 'tengen[bench]')"
-    ours()
+    our_work()
     best = best_peer = 0.0
     for _ in range(rounds):
-        best = max(best, _rate(ours, seconds))
+        best = max(best, _rate(our_work, seconds))
         if theirs is not None:
             best_peer = max(best_peer, _rate(theirs, seconds))
-    return Speed(
-        contest.name,
-        contest.unit,
-        round(best, 1),
-        round(best_peer, 1) if theirs else None,
-        peer_name,
-        round(best / best_peer, 1) if theirs else None,
-    )
+    ours, peer, ratio = round(best, 1), None, None
+    if theirs is not None:
+        peer, ratio = round(best_peer, 1), round(best / best_peer, 1)
+    return Speed(contest.name, contest.unit, ours, peer, peer_name, ratio)
 
 
 def sample_games(games: int = 60, plies: int = 240, seed: int = 1) -> bytes:
@@ -157,21 +153,12 @@ def _search(size: int, number: int, games: Path) -> _Work:
 
 def _read(games: Path) -> _Work:
     """Read a file of games to arrays of moves, in games."""
-
-    def work() -> float:
-        return len(Corpus([games]).as_arrays())
-
-    return work
+    return lambda: len(Corpus([games]).as_arrays())
 
 
 def _replay(games: Path) -> _Work:
     """Replay games with every move checked, in moves."""
-    collection = Corpus([games]).as_arrays()
-
-    def work() -> float:
-        return replay_all(collection)
-
-    return work
+    return partial(replay_all, Corpus([games]).as_arrays())
 
 
 def _legal_masks(games: Path) -> _Work:

@@ -164,7 +164,7 @@ def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -
     """Call a function in a process in which kernels run as plain Python, unless some are compiled.
 
     For an answer that takes seconds so and longer to compile; `unless` names a module of its
-    kernels. The process is kept, but after a few calls compiling pays.
+    kernels. After a few calls compiling pays.
     """
     if plain() or is_compiled(unless) or next(_calls) >= _FEW_CALLS:
         return function(*arguments)

@@ -72,20 +72,9 @@ class GoEnv(gymnasium.Env[Observation, np.int64]):  # type: ignore[misc]
     >>> reward, terminated
     (0.0, False)
 
-    Parameters
-    ----------
-    size
-        Lines of the board.
-    opponent
-        Spec of a player, or an object with `choose(board, rng)`.
-    colour
-        The agent's: `black`, `white`, or `random` for each game.
-    komi
-        By the rules if not given.
-    max_plies
-        Plies after which a game is counted as it stands; 3 x points by default.
-    render_mode
-        `ansi` (text) or `svg`; what `render` returns.
+    `opponent` is the spec of a player, or an object with `choose(board, rng)`; `colour` is the
+    agent's: black, white, or random for each game. A game is counted as it stands after
+    `max_plies`, 3 x points by default. `render` returns text (`ansi`) or `svg`.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": _MODES, "render_fps": 2}
@@ -274,14 +263,8 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
     >>> env.board.is_over
     True
 
-    Parameters
-    ----------
-    start
-        The board on which games begin, or its size.
-    max_plies
-        Plies after which a game is counted as it stands; 3 x points by default.
-    render_mode
-        `ansi` (text) or `svg`; what `render` returns.
+    `start` is the board on which games begin, or its size; `max_plies` and `render_mode` are as of
+    `GoEnv`.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -338,19 +321,10 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         mine = agent == self.agent_selection and not board.is_over
         legal = board.legal_mask() if mine else np.zeros(board.rows * board.cols + 1, np.bool_)
         colour = 1 + _AGENTS.index(agent)
-        return {
-            "observation": board.planes(colour),
-            "action_mask": legal.astype(np.int8),
-        }
+        return {"observation": board.planes(colour), "action_mask": legal.astype(np.int8)}
 
     def step(self, action: int | None) -> None:
-        """Play a move for the agent whose turn it is.
-
-        Raises
-        ------
-        IllegalMoveError
-            If the rules forbid it.
-        """
+        """Play a move for the agent whose turn it is."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -366,7 +340,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         late = len(board.moves) >= self.max_plies
         if board.is_over or late:
             score = board.area_score()
-            won = 0.0 if score == 0 else 1.0 if score > 0 else -1.0
+            won = float(np.sign(score))
             self.rewards = dict(zip(_AGENTS, (won, -won), strict=True))
             self.terminations = dict.fromkeys(_AGENTS, board.is_over)
             self.truncations = dict.fromkeys(_AGENTS, late and not board.is_over)
@@ -382,9 +356,6 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         """Return the board as text or SVG, as `render_mode` says."""
         return _text_or_svg(self.board, self.render_mode)
 
-    def close(self) -> None:
-        """Do nothing: no resource is open."""
-
 
 def parallel(start: Board | int = 19, **options: Any) -> ParallelEnv[str, Observation, int]:
     """Return `GoEnvironment` with PettingZoo's parallel interface.
@@ -392,10 +363,7 @@ def parallel(start: Board | int = 19, **options: Any) -> ParallelEnv[str, Observ
     All agents act at each step, and only the action of the one to move counts: it has a mask with
     legal moves, and `infos[agent]["active_agent"]` names it.
     """
-    found: ParallelEnv[str, Observation, int] = turn_based_aec_to_parallel(
-        GoEnvironment(start, **options)
-    )
-    return found
+    return turn_based_aec_to_parallel(GoEnvironment(start, **options))
 
 
 for _size in SIZES:

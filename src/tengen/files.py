@@ -74,13 +74,7 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> None:
 
 
 def read_limited(path: str | os.PathLike[str], limit: int = 1 << 24) -> bytes:
-    """Read a file or a pipe of at most `limit` bytes.
-
-    Raises
-    ------
-    TengenError
-        If it is longer, or a device.
-    """
+    """Read a file or a pipe of at most `limit` bytes; refuse longer ones and devices."""
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         raise TengenError(f"{os.fspath(path)}: neither a file nor a pipe")
@@ -94,8 +88,7 @@ def read_limited(path: str | os.PathLike[str], limit: int = 1 << 24) -> bytes:
 def lock(path: Path, shown: Path, advice: str) -> FileLock:
     """Lock a file; the lock ends when it is released, or with this process, even if killed.
 
-    Raises `BusyError` if another process holds it; the message names that process, what is `shown`,
-    and `advice`.
+    If another process holds it, a `BusyError` names that process, what is `shown`, and `advice`.
     """
     from filelock import FileLock, Timeout  # takes as long to import as all of `tengen`
 
@@ -119,13 +112,7 @@ def _owner(path: Path) -> str:
 
 
 def refuse_inputs(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Refuse to write over what is read.
-
-    Raises
-    ------
-    TengenError
-        If `out` is one of the inputs.
-    """
+    """Raise `TengenError` if `out` is one of the inputs: nothing is written over what is read."""
     place = os.path.realpath(out)
     if any(str(path) != "-" and os.path.realpath(path) == place for path in inputs):
         raise TengenError(f"{out}: is what is read; write to another name")

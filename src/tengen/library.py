@@ -129,19 +129,12 @@ def analyse(
 
     Parameters
     ----------
-    board
-        The position, the side to move on it.
     visits
         Positions to evaluate; by the size of the board if neither they nor `seconds` are given.
     seconds
         Seconds to search instead.
     player
         Spec of the player that searches: `tengen`, or `search:model=NAME` for a certain network.
-
-    Raises
-    ------
-    SpecError
-        If the player does not exist, cannot analyse, or has no such limit.
     """
     if visits is not None and seconds is not None:
         raise SpecError("give visits or seconds, not both")
@@ -186,11 +179,6 @@ def load_network(name: str | os.PathLike[str]) -> DeepNetwork:
     >>> [evaluation] = network.evaluate([Board(9)])
     >>> 0 < evaluation.win_probability < 1, evaluation.priors.shape, evaluation.ownership.shape
     (True, (82,), (81,))
-
-    Raises
-    ------
-    ModelError
-        If there is no such model, or it is not a network.
     """
     model = load_learner(name)
     if not isinstance(model, DeepNetwork):
@@ -217,14 +205,8 @@ def score(
     >>> [str(stone) for stone in score(end).dead]
     ['A2']
 
-    Parameters
-    ----------
-    game
-        A record, of which the last position is scored, or a board.
-    dead, alive
-        Vertices whose blocks are dead or alive whatever the model says.
-    model
-        Name or file of the scorer.
+    Of a record the last position is scored. The blocks at the vertices `dead` and `alive` are so
+    whatever the scorer says; `model` is its name or file.
     """
     record = record_of_board(game) if isinstance(game, Board) else game
     scorer, judge = _scoring(model)
@@ -242,17 +224,8 @@ def review(
 ) -> Review:
     """Review a game: the points that each move lost, better moves, surprises.
 
-    Parameters
-    ----------
-    quick
-        Evaluate each position once and search none.
-    visits
-        Visits per searched position; by the size of the board if not given.
-
-    Raises
-    ------
-    IllegalMoveError
-        If the record has an illegal move; the message names it.
+    `quick` evaluates each position once and searches none; `visits` are those per searched
+    position, by the size of the board if not given.
     """
     record = record_of_board(game) if isinstance(game, Board) else game
     settings = replace(ReviewSettings(), quick=quick, visits=visits, seed=seed)

@@ -40,16 +40,8 @@ class BatchBoard:
     >>> print(batch[0].last_move)
     E5
 
-    Parameters
-    ----------
-    games
-        How many boards.
-    rows, cols
-        2 to 25 each; a square when only one is given.
-    rules
-        `Rules` or the name of a preset.
-    max_plies
-        Plies a game may last, which sizes the memory for superko; 3 x points by default.
+    `max_plies` is how long a game may last (3 x points by default), which sizes the memory for
+    superko; the other arguments are those of `Board`.
     """
 
     def __init__(
@@ -109,12 +101,9 @@ class BatchBoard:
     def play(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> None:
         """Play one move per game.
 
-        Either an array of integers, which are columns of `legal_masks` (row-major indices, the
-        last is the pass, -1 leaves a game alone), or a list of moves such as "D4", where
-        None leaves a game alone.
-
-        Raises `IllegalMoveError` naming the first game whose move is refused or too long; the other
-        games have moved.
+        Either an array of integers, which are columns of `legal_masks` (-1 leaves a game alone), or
+        a list of moves such as "D4" (None leaves a game alone). Raises `IllegalMoveError` naming
+        the first game whose move is refused or too late; the other games have moved.
         """
         indices = self._indices(moves)
         if indices.shape != (self.games,):
@@ -176,11 +165,9 @@ class BatchBoard:
         return [point_from(raw, self.rows, self.cols) if raw >= 0 else None for raw in last]
 
     def planes(self, legal: BoolArray | None = None) -> Float32Array:
-        """Return the positions for the side to move: games x PLANES x rows x columns of 0 and 1.
+        """Return the positions for the side to move: games x `PLANES` x rows x columns of 0 and 1.
 
-        The planes are `PLANES`: own stones, the enemy's stones, empty points, the last move,
-        legal points, and one that is all ones where the side is Black. `legal` saves computing
-        `legal_masks` again.
+        `legal` saves computing `legal_masks` again.
         """
         last = self.states[:, layout.SCALARS, layout.LAST]
         legal = self.legal_masks() if legal is None else legal

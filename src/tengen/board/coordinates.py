@@ -55,12 +55,8 @@ class Point(int):
     cols: int
 
     def __new__(cls, name: str, rows: int, cols: int | None = None) -> Point:
-        """Return the point that a GTP vertex names; the same object for the same place.
-
-        Raises `TengenError` if the text is no vertex of this board.
-        """
-        cols = rows if cols is None else cols
-        return parse_gtp(name, rows, cols)
+        """Return the point that a GTP vertex names; the same object for the same place."""
+        return parse_gtp(name, rows, rows if cols is None else cols)
 
     @property
     def row(self) -> int:
@@ -129,10 +125,7 @@ def places(rows: int, cols: int) -> tuple[Point | None, ...]:
 
 
 def point_from(raw: int, rows: int, cols: int) -> Point:
-    """Return the point that has this raw number.
-
-    Raises `TengenError` if no place of the board has it.
-    """
+    """Return the point that has this raw number."""
     if raw == RESIGN:
         return RESIGN
     table = places(rows, cols) if raw else (PASS,)
@@ -145,8 +138,7 @@ def point_from(raw: int, rows: int, cols: int) -> Point:
 def point_of_move(move: Move, rows: int, cols: int) -> Point:
     """Return the point that a move names: a GTP vertex, (row, column) or a point of this board.
 
-    Raises `IllegalMoveError` if it names no place of this board; a plain number never does, since
-    raw points and row-major indices are both numbers.
+    A plain number is refused, since raw points and row-major indices are both numbers.
     """
     if isinstance(move, Point):
         if move is PASS or (move.rows, move.cols) == (rows, cols):
@@ -176,20 +168,14 @@ def _is_whole(number: object) -> bool:
 
 
 def colour_of(value: object) -> Colour:
-    """Return a side's colour after checking it.
-
-    Raises `IllegalMoveError` if it is neither BLACK (1) nor WHITE (2); True is not taken for 1.
-    """
+    """Return a side's colour after checking it; True is not taken for 1."""
     if _is_whole(value) and value in (BLACK, WHITE):
         return int(value)
     raise IllegalMoveError(f"{value!r} is no colour: give BLACK (1) or WHITE (2)")
 
 
 def count_of(what: str, value: object, most: int | None = None) -> int:
-    """Return a number of things, 0 or more, after checking it.
-
-    Raises `TengenError` if it is not a whole number in this range; `what` begins the message.
-    """
+    """Return a whole number from 0 to `most` after checking it; `what` begins the message."""
     if _is_whole(value) and value >= 0 and (most is None or value <= most):  # type: ignore[operator]
         return int(value)  # type: ignore[call-overload, no-any-return]
     room = "0 or more" if most is None else f"from 0 to {most}"
@@ -197,10 +183,7 @@ def count_of(what: str, value: object, most: int | None = None) -> int:
 
 
 def board_size(rows: object, cols: object = None) -> tuple[int, int]:
-    """Return the (rows, columns) of a board after checking them; a square if only rows are given.
-
-    Raises `TengenError` if they are not whole numbers from 2 to 25.
-    """
+    """Return the (rows, columns) of a board after checking them; a square for rows alone."""
     cols = rows if cols is None else cols
     if not (_is_whole(rows) and _is_whole(cols)):
         raise TengenError(f"a board of {rows!r}x{cols!r}: give whole numbers")
@@ -211,20 +194,12 @@ def board_size(rows: object, cols: object = None) -> tuple[int, int]:
 
 
 def point_of(row: int, col: int, cols: int) -> int:
-    """Return the raw point at (row, column) of a board with so many columns.
-
-    >>> point_of(0, 0, 9), point_of(8, 8, 9)
-    (11, 99)
-    """
+    """Return the raw point at (row, column) of a board with so many columns."""
     return (row + 1) * (cols + 1) + col + 1
 
 
 def row_col(point: int, cols: int) -> tuple[int, int]:
-    """Return (row, column) of a point that is on the board.
-
-    >>> row_col(99, 9)
-    (8, 8)
-    """
+    """Return (row, column) of a point that is on the board."""
     row, col = divmod(point - 1, cols + 1)
     return row - 1, col
 
@@ -269,14 +244,10 @@ def parse_gtp(vertex: str, rows: int, cols: int) -> Point:
 
     >>> parse_gtp("j9", 9, 9), parse_gtp("PASS", 9, 9)
     (Point('J9', 9, 9), PASS)
-
-    Raises `TengenError` if the text is no vertex of this board.
     """
     text = vertex.strip().upper()
-    if text == "PASS":
-        return PASS
-    if text == "RESIGN":
-        return RESIGN
+    if text in ("PASS", "RESIGN"):
+        return PASS if text == "PASS" else RESIGN
     col = GTP_LETTERS.find(text[:1]) if text else -1
     digits = text[1:]
     if col >= 0 and digits.isascii() and digits.isdigit() and len(digits) <= 2:
@@ -292,19 +263,14 @@ def format_gtp(point: int, rows: int, cols: int) -> str:
     >>> format_gtp(19, 9, 9), format_gtp(0, 9, 9)
     ('J9', 'pass')
     """
-    if point == PASS:
-        return "pass"
-    if point == RESIGN:
-        return "resign"
+    if point <= PASS:
+        return "pass" if point == PASS else "resign"
     row, col = row_col(point, cols)
     return f"{GTP_LETTERS[col]}{rows - row}"
 
 
 def parse_sgf(text: str, rows: int, cols: int) -> Point:
-    """Return the point an SGF value names; empty is a pass, and `tt` where it is off the board.
-
-    Raises `TengenError` if the text is no point of this board.
-    """
+    """Return the point an SGF value names; empty is a pass, and `tt` where it is off the board."""
     if text == "" or (text == "tt" and rows <= 19 and cols <= 19):
         return PASS
     if len(text) == 2:

@@ -56,10 +56,7 @@ def playouts(
     >>> playouts(Board(9), 64, seed=1).ownership.shape
     (81,)
 
-    Parameters
-    ----------
-    threads
-        1 runs on the calling thread; otherwise one thread per core.
+    With threads=1 it runs on the calling thread, otherwise on one thread per core.
     """
     if kind not in get_args(Kind) or n < 0:
         raise TengenError(f"{n} playouts of kind {kind!r}: there are {', '.join(get_args(Kind))}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from tengen.board.coordinates import Point, point_of_move
 from tengen.errors import TengenError
@@ -19,11 +19,7 @@ KO_NUMBERS: dict[str, int] = {"simple": 0, "positional": 1, "situational": 2}
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a game: ko, suicide, how it is counted, what White gets for handicap stones.
-
-    >>> Rules.preset("japanese").scoring
-    'territory'
-    """
+    """The rules of a game: ko, suicide, how it is counted, what White gets for handicap stones."""
 
     ko: KoRule = "positional"
     suicide: bool = False
@@ -34,21 +30,17 @@ class Rules:
     """The usual compensation under these rules; a board may be given another."""
 
     def __post_init__(self) -> None:
-        if self.ko not in KO_NUMBERS:
-            raise TengenError(f"ko rule {self.ko!r} is none of {', '.join(KO_NUMBERS)}")
-        if self.scoring not in ("area", "territory"):
-            raise TengenError(f"scoring {self.scoring!r} is neither area nor territory")
-        if self.handicap_bonus not in ("none", "n", "n-1"):
-            raise TengenError(
-                f"no handicap compensation {self.handicap_bonus!r}; there are none, n and n-1"
-            )
+        for name, kinds in (
+            ("ko", KoRule),
+            ("scoring", Scoring),
+            ("handicap_bonus", HandicapBonus),
+        ):
+            if (value := getattr(self, name)) not in get_args(kinds):
+                raise TengenError(f"{name} {value!r} is none of {', '.join(get_args(kinds))}")
 
     @classmethod
     def of(cls, rules: Rules | str) -> Rules:
-        """Return rules as they are, or the preset of a name.
-
-        Raises `TengenError` if it is neither.
-        """
+        """Return rules as they are, or the preset of a name."""
         if isinstance(rules, str):
             return cls.preset(rules)
         if not isinstance(rules, Rules):
@@ -57,10 +49,7 @@ class Rules:
 
     @classmethod
     def preset(cls, name: str) -> Rules:
-        """Return the rules of this name, with the spellings found in game records.
-
-        Raises `TengenError` if no rules go by this name.
-        """
+        """Return the rules of this name, with the spellings found in game records."""
         key = name.strip().lower().replace("-", "_").replace(" ", "_")
         key = _ALIASES.get(key, key)
         if key not in PRESETS:
@@ -78,10 +67,7 @@ class Rules:
         return float(points[self.handicap_bonus] if due else 0)
 
     def komi_or(self, komi: object) -> float:
-        """Return a komi after checking it, the usual one for None.
-
-        Raises `TengenError` if it is not a number of points.
-        """
+        """Return a komi after checking it, the usual one for None."""
         try:
             points = self.komi if komi is None else float(komi)  # type: ignore[arg-type]
         except (TypeError, ValueError):
@@ -123,10 +109,7 @@ HANDICAP_KOMI = 0.5
 
 
 def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
-    """Return the usual points for handicap stones (GTP's fixed handicap).
-
-    Raises `TengenError` if boards of this size have no usual points for so many stones.
-    """
+    """Return the usual points for handicap stones (GTP's fixed handicap)."""
     odd = rows % 2 and cols % 2
     most = 0 if min(rows, cols) < 7 else 9 if odd and min(rows, cols) >= 9 else 4
     if not isinstance(stones, int) or not 2 <= stones <= most:
@@ -141,11 +124,7 @@ def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
 
     (top, middle, bottom), (left, centre, right) = lines(rows), lines(cols)
     order = [(bottom, left), (top, right), (top, left), (bottom, right)]
-    if stones >= 6:
-        order += [(middle, left), (middle, right)]
-    if stones >= 8:
-        order += [(top, centre), (bottom, centre)]
-    chosen = order[:stones]
+    order += [(middle, left), (middle, right), (top, centre), (bottom, centre)]
     if stones in (5, 7, 9):
-        chosen = [*order[: stones - 1], (middle, centre)]
-    return [point_of_move(place, rows, cols) for place in chosen]
+        order.insert(stones - 1, (middle, centre))
+    return [point_of_move(place, rows, cols) for place in order[:stones]]

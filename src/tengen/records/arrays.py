@@ -72,20 +72,12 @@ class GameArrays:
         chosen = given.astype(np.int64)
         flat, offsets = _ragged(self.offsets, chosen)
         stones, setup_offsets = _ragged(self.setup_offsets, chosen)
-        special: dict[str, Any] = {
-            "moves": self.moves[flat],
-            "colours": self.colours[flat],
-            "offsets": offsets,
-            "setup": self.setup[stones],
-            "setup_colours": self.setup_colours[stones],
-            "setup_offsets": setup_offsets,
+        places = {"moves": flat, "colours": flat, "setup": stones, "setup_colours": stones}
+        names = {item.name for item in fields(self)} - {"offsets", "setup_offsets"}
+        columns: dict[str, Any] = {
+            name: getattr(self, name)[places.get(name, chosen)] for name in names
         }
-        rest = {
-            item.name: getattr(self, item.name)[chosen]
-            for item in fields(self)
-            if item.name not in special
-        }
-        return GameArrays(**special, **rest)
+        return GameArrays(offsets=offsets, setup_offsets=setup_offsets, **columns)
 
     def where(self, mask: BoolArray) -> GameArrays:
         """Return the games for which `mask` is true."""
@@ -106,16 +98,9 @@ class GameArrays:
         found = np.empty(len(self), dtype=np.uint64)
         with np.errstate(over="ignore"):  # hashes wrap around; NumPy says so when the JIT is off
             kernels.canonical_hashes(
-                self.moves,
-                self.colours,
-                self.offsets,
-                self.setup,
-                self.setup_colours,
-                self.setup_offsets,
-                self.rows,
-                self.cols,
-                found,
-            )
+                self.moves, self.colours, self.offsets, self.setup, self.setup_colours,
+                self.setup_offsets, self.rows, self.cols, found,
+            )  # fmt: skip
         return found
 
     def record(self, index: int) -> GameRecord:
