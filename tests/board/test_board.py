@@ -181,7 +181,7 @@ def test_rules_presets_and_their_mistakes() -> None:
     assert Rules().with_(ko="simple").ko == "simple"
     with pytest.raises(TengenError, match="no rules called 'chess'"):
         Rules.preset("chess")
-    with pytest.raises(TengenError, match="ko rule"):
+    with pytest.raises(TengenError, match="ko 'none'"):
         Rules(ko="none")  # type: ignore[arg-type]
 
 
