@@ -97,10 +97,7 @@ def test_the_lock_dies_with_its_owner(tmp_path, tournament) -> None:
         {"openings": {"plies": 3}},
         {
             "kind": "match",
-            "entrants": [
-                {"name": "random", "spec": "maxlib"},
-                {"name": "maxlib", "spec": "maxlib"},
-            ],
+            "entrants": [{"name": n, "spec": "maxlib"} for n in ("random", "maxlib")],
         },
     ],
 )

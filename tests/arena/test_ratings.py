@@ -108,13 +108,6 @@ def test_superiority() -> None:
     assert likelihood_of_superiority(3, 7) == pytest.approx(1 - likelihood_of_superiority(7, 3))
 
 
-def test_four_hundred_points_of_elo_are_ten_wins_to_one() -> None:
-    assert expected_score(400.0) == pytest.approx(10 / 11)
-    assert expected_score(0.0) == 0.5
-    for difference in (-300.0, 55.0):
-        assert expected_score(difference) + expected_score(-difference) == pytest.approx(1)
-
-
 def test_sequential_test_keeps_its_error_rates() -> None:
     test = Sprt(0, 100)
     rng = np.random.default_rng(4)

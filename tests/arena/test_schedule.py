@@ -157,6 +157,7 @@ def test_pairs_are_all_there_is(tmp_path) -> None:
         ("komi = 0.5", "conditions = {komi = 0.5}", "conditions: no such setting"),
         ("games = 3", "entrants = 3", "entrants: no such setting"),
         ("[players.new]", "players =", "not TOML"),
+        (GOOD[GOOD.index("[players") :], "", "no players"),
     ],
 )
 def test_mistakes_are_named(tmp_path, line, wrong, message) -> None:
@@ -167,13 +168,6 @@ def test_mistakes_are_named(tmp_path, line, wrong, message) -> None:
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_no_players() -> None:
-    with pytest.raises(SpecError, match="no players"):
-        from tengen.arena import parse_tournament
-
-        parse_tournament({"games": 3})
 
 
 @pytest.mark.parametrize("size", ["9x9", "13x13", "19x19"])

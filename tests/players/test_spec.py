@@ -19,9 +19,7 @@ from tengen.contracts.checks import check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
 from tengen.players import PLAYERS, make_expert, make_player, parse_spec
 from tengen.players.evaluators import make_evaluator, make_policy
-from tengen.players.plugins import (
-    installed_kinds,
-)
+from tengen.players.plugins import installed_kinds
 from tengen.players.simple import OpeningPlayer, RandomPlayer
 
 
@@ -29,13 +27,9 @@ def test_a_player_is_called_by_its_spec() -> None:
     assert (
         make_player(" greedy:model=area,temperature=2 ").name == "greedy:model=area,temperature=2"
     )
-    assert make_player("mcts:playouts=7").name == "mcts:playouts=7"
-
-
-def test_options_reach_the_player() -> None:
     player = make_player("random:fill_eyes=yes")
     assert isinstance(player, RandomPlayer)
-    assert player.fill_eyes
+    assert player.fill_eyes and player.name == "random:fill_eyes=yes"
 
 
 def test_a_nested_spec_takes_the_rest() -> None:
@@ -46,7 +40,8 @@ def test_a_nested_spec_takes_the_rest() -> None:
 
 
 def test_quotes_hold_commas() -> None:
-    assert parse_spec('greedy:model="a,b",temperature=1')[1] == {"model": "a,b", "temperature": "1"}
+    name, options = parse_spec('opening:model="a,b" , then=mcts:playouts=5,seconds=2')
+    assert options == {"model": "a,b", "then": "mcts:playouts=5,seconds=2"} and name == "opening"
 
 
 def test_a_command_line_keeps_its_text() -> None:
@@ -114,11 +109,6 @@ def test_the_command_lists_all_players_as_json(capsys: pytest.CaptureFixture[str
     assert run(["players", "mcts", "--json"]) == 0
     one = json.loads(capsys.readouterr().out)
     assert {"playouts", "seconds"} <= {option["name"] for option in one["options"]}
-
-
-def test_a_value_in_quotes_may_have_commas() -> None:
-    name, options = parse_spec('opening:model="a,b" , then=mcts:playouts=5,seconds=2')
-    assert options == {"model": "a,b", "then": "mcts:playouts=5,seconds=2"} and name == "opening"
 
 
 def test_importing_the_table_needs_no_numba() -> None:

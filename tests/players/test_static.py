@@ -27,42 +27,13 @@ from tengen.players.static_kernels import (
 )
 
 
-def _choose(picture: str, to_play: int = BLACK) -> str:
-    from tengen.board import format_gtp
-
-    board = Board.from_ascii(picture, to_play=to_play)
-    move = make_player("static").choose(board, np.random.default_rng(0))
-    return format_gtp(move, board.rows, board.cols)
-
-
-def test_takes_a_large_block() -> None:
-    assert (
-        _choose("""
-        . . . . . . .
-        . . X X X . .
-        . X O O O . .
-        . . X X X . .
-        . . . . . . .
-        . . . . . . .
-        . . . . . . .
-        """)
-        == "F5"
-    )
-
-
-def test_saves_a_block_in_atari() -> None:
-    assert (
-        _choose("""
-        . . . . . . .
-        . . O O O . .
-        . O X X X . .
-        . . O O O . .
-        . . . . . . .
-        . . . . . . .
-        . . . . . . .
-        """)
-        == "F5"
-    )
+@pytest.mark.parametrize("colours", ["XO", "OX"], ids=["takes a block", "saves a block in atari"])
+def test_a_large_block_is_worth_a_move(colours: str) -> None:
+    empty = ". . . . . . .\n"
+    around, inside = (f". . {' '.join(3 * c)} . .\n" for c in colours)
+    picture = empty + around + inside.replace(".", colours[0], 2).replace(colours[0], ".", 1)
+    board = Board.from_ascii(picture + around + 3 * empty)
+    assert str(make_player("static").choose(board, np.random.default_rng(0))) == "F5"
 
 
 def _catching(board: Board, vertex: str) -> bool:
@@ -90,22 +61,17 @@ def test_ladders(breaker: str | None, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("black", "expected"),
+    ("black", "white", "expected"),
     [
-        (["B6", "C7", "D6"], True),  # an open way to the middle
-        (["A2", "B1"], False),  # A1 is in the corner: nowhere to go
+        (["B6", "C7", "D6"], ["C6"], True),  # an open way to the middle
+        (["B2", "A3"], ["A1", "A2"], False),  # in the corner: nowhere to go
     ],
 )
-def test_escapes(black: list[str], expected: bool) -> None:
+def test_escapes(black: list[str], white: list[str], expected: bool) -> None:
     board = Board(9)
-    stone = "C6" if expected else "A1"
-    if not expected:
-        board.set_stones(black=["B2", "A3"], white=["A1", "A2"], to_play=WHITE)
-        stone = "A2"
-    else:
-        board.set_stones(black=black, white=[stone], to_play=WHITE)
+    board.set_stones(black=black, white=white, to_play=WHITE)
     work, _ = new_work(board.state.shape[1])
-    head = int(board.state[1, board.point(stone)])
+    head = int(board.state[1, board.point(white[0])])
     before = board.state.copy()
     assert bool(way_out(board.state, work, head, 10)) is expected
     assert (board.state == before).all()

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
-from tengen.board import RESIGN, Board, index_of
-from tengen.contracts import Report
+from tengen.board import Board, index_of
 from tengen.game.endgame import candidates
 from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
 from tengen.players import mcts_kernels as k
-from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch, TableEntry
+from tengen.players.alphabeta import AlphaBetaPlayer
 from tengen.players.network_search import Taste
 from tengen.players.network_tree import NetworkTree
-from tengen.players.search_clock import Pace, Searching
+from tengen.players.search_clock import Pace
 from tengen.players.simple import scores_after, values_after
 
 
@@ -44,12 +41,6 @@ def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() ->
         assert branch == above
 
 
-def test_a_choice_alone_is_a_report_too() -> None:
-    told = Report.of_choice(7)
-    assert (told.choice, told.visits, [c.move for c in told.candidates]) == (7, 1, [7])
-    assert Report.of_choice(RESIGN) == Report((), RESIGN, visits=1)
-
-
 def test_a_kept_subtree_has_its_node_as_root_and_all_below() -> None:
     ti, tf = np.zeros((9, k.T_WIDTH), np.int32), np.zeros((9, k.F_WIDTH))
     ti[:, k.T_MOVE] = range(9)
@@ -63,20 +54,6 @@ def test_a_kept_subtree_has_its_node_as_root_and_all_below() -> None:
     assert new_ti[:4, k.T_MOVE].tolist() == [2, 5, 6, 7] == new_tf[:4, k.F_N].tolist()
     assert new_ti[0, [k.T_FIRST, k.T_COUNT]].tolist() == [1, 2]
     assert new_ti[1, [k.T_FIRST, k.T_COUNT]].tolist() == [3, 1]
-
-
-def test_alpha_beta_remembers_what_it_found() -> None:
-    class Corner:
-        def values(self, boards: list[Board]) -> np.ndarray:
-            return np.array([float(board["A1"] == 1) for board in boards])
-
-    board = Board(3, moves="B B2 W C3")
-    search = AlphaBetaSearch(Corner(), None, None)  # type: ignore[arg-type]
-    value, move = search.value(board, 1, -9.0, 9.0)
-    assert (value, str(board.answer(move))) == (1.0, "A1")
-    assert list(search.seen.values()) == [TableEntry(1, 1.0, 0, move)]
-    asked = search.nodes
-    assert search.value(board, 1, -9.0, 9.0) == (value, move) and search.nodes == asked + 1
 
 
 def test_a_leaf_is_worth_what_the_taste_says() -> None:
@@ -94,19 +71,6 @@ def test_a_pace_tells_what_is_left_and_when_a_report_is_due() -> None:
     assert [pace.due() for _ in range(4)] == [False, True, False, True]
     assert pace.left() == -1.0 and pace.spent() == 4.0
     assert Pace(lambda: 0.0, None, False, lambda: False, 1.0).left() is None
-
-
-def test_a_search_chooses_what_its_last_report_says() -> None:
-    class Twice(Searching):
-        seconds, clock = None, "wall"
-
-        def _think(self, board: Board, rng: object, pace: Pace) -> Iterator[Report]:
-            assert pace.limited and pace.budget is None
-            for move in (board.point("A1"), board.point("B2")):
-                yield Report((), move, 1, 0.5, 0.0)
-
-    board = Board(3)
-    assert str(Twice().choose(board, rng())) == "B2"
 
 
 @pytest.fixture(scope="module")
