@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 from tengen.learners.network import DeepNetwork, Shard, read_shards
-from tengen.learners.network.evaluation import HALF, positions_of
-from tengen.learners.network.shards import encode_games
+from tengen.learners.network.evaluation import HALF
 
 FIRST = 120
 """Moves by which a game is known again."""
@@ -35,15 +35,13 @@ def beginnings(shard: Shard) -> list[bytes]:
 
 def measured(network: DeepNetwork, shard: Shard) -> Iterator[tuple[int, float, float]]:
     """Yield number, share of owners right and error of the score of each confirmed game."""
-    codes = encode_games(shard, ladders=network.design_.ladders, threads=1)
-    ends = np.cumsum(shard.lengths, dtype=np.int64)
+    with ThreadPoolExecutor(1) as pool:
+        positions = shard.encoded(ladders=network.design_.ladders, pool=pool)
     for row, game in enumerate(shard.labelled.tolist()):
-        place = slice(ends[game] - shard.lengths[game], ends[game])
-        moves, black = shard.moves[place].astype(np.int64), shard.colours[place] == 1
-        half = min(int(len(moves) * HALF), len(moves) - 1)
-        positions = positions_of(shard, game, codes[place], moves, black)
+        length = int(shard.lengths[game])
+        half = int(shard.offsets[game]) + min(int(length * HALF), length - 1)
         said = network.engine(positions.part(slice(half, half + 1)))
-        sign = 1.0 if black[half] else -1.0
+        sign = 1.0 if shard.colours[half] == 1 else -1.0
         truth = shard.ownership[row]
         decided = truth != 0
         right = (sign * said.ownership[0][decided] > 0) == (truth[decided] > 0)

@@ -25,13 +25,12 @@ import torch
 from tengen.board.symmetry import permutation
 from tengen.errors import SpecError
 from tengen.learners.network.batches import Batch, Sampler, Source, gather
-from tengen.learners.network.fitting import learn_one
 from tengen.learners.network.inputs import POINT_PLANES
 from tengen.learners.network.inputs_kernels import NOWHERE
 from tengen.learners.network.layers import operations
 from tengen.learners.network.settings import DESIGNS, Design, NetworkSettings
 from tengen.learners.network.shards import Shard
-from tengen.learners.network.training import Trainer
+from tengen.learners.network.training import Trainer, learn_one
 
 MEASURED = 24_576
 """Positions of held-out games on which every training is measured."""
@@ -160,7 +159,7 @@ def make(
     began = time.perf_counter()
     while trainer.step < settings.steps:
         for _ in range(min(every_steps, settings.steps - trainer.step)):
-            learn_one(trainer, shown, settings)
+            learn_one(trainer, shown)
         trainer.check()
         found = trainer.measure(shown.hide(held))
         curve.append({"positions": trainer.step * settings.batch, **_rounded(found)})

@@ -245,8 +245,8 @@ def network() -> list[Any]:
     g = games(2)
     codes = np.zeros((len(g.moves), 25), np.uint8)
     encode_games(
-        np.arange(len(g)), g.moves, g.colours, g.offsets, g.setup, g.setup_colours,
-        g.setup_offsets, 0, len(g), 5, 5, True, codes,
+        g.moves, g.colours, g.offsets, g.setup, g.setup_colours, g.setup_offsets,
+        np.ones(len(g), np.bool_), 0, len(g), 5, 5, codes,
     )  # fmt: skip
     answers.append(codes)
     return answers

@@ -129,8 +129,8 @@ def _network() -> None:
     offsets, none = np.array([0, 1]), np.zeros(0, np.int16)
     codes = np.empty((1, 25), np.uint8)
     encode_games(
-        np.arange(1), moves, colours, offsets, none, none.astype(np.int8), np.zeros(2, np.int64),
-        0, 1, 5, 5, True, codes,
+        moves, colours, offsets, none, none.astype(np.int8), np.zeros(2, np.int64),
+        np.ones(1, np.bool_), 0, 1, 5, 5, codes,
     )  # fmt: skip
 
 

@@ -257,7 +257,7 @@ def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
             f, "train", "move-prediction", games, "--size", 7, "--minimum", 3, "--passes", 60,
         ),
         "network": lambda f: often(
-            "network.fitting",
+            "network.training",
             *file_run(f, "train", "network", games, *network, "--steps", 200)[3:], REPORT_EVERY=20,
         ),
         "self-play": lambda f: self_play(f, "--positions", 1500),

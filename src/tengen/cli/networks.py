@@ -77,7 +77,8 @@ def train_network(
         shown.result(result | {name: getattr(made, name) for name in numbers}, f"Shards in {out}")
         return
     from tengen.learners.network import DeepNetwork
-    from tengen.learners.network.fitting import check_design, chosen_device
+    from tengen.learners.network.engine import chosen_device
+    from tengen.learners.network.settings import check_design
     from tengen.learners.network.shards import fingerprint_of, main_board, shards_of
     from tengen.models import Run
 
@@ -237,7 +238,7 @@ def _record(
     settings: SelfPlaySettings, out: Path, network: Any, rounds: int, device: str, shown: Shown
 ) -> None:
     """Play games with one network and write them as shards."""
-    from tengen.learners.network.fitting import chosen_device
+    from tengen.learners.network.engine import chosen_device
 
     place = chosen_device(device)  # raises a clear error if PyTorch is missing
     from tengen.learners.self_play.parallel_games import record_games

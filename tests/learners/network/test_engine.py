@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +15,21 @@ from tengen.board import Board
 from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
 from tengen.learners.network import DESIGNS, DeepNetwork, Design, inputs
-from tengen.learners.network.engine import Engine, best_tile, packed, transformed
-from tengen.learners.network.engine_kernels import ADD, RELU, STORE, convolve
+from tengen.learners.network import engine as engines
+from tengen.learners.network.engine import (
+    Engine,
+    GpuEngine,
+    Judgement,
+    gpu_wanted,
+    packed,
+    transformed,
+)
+from tengen.learners.network.engine_kernels import ADD, COLS, RELU, ROWS, STORE, convolve
 from tengen.learners.network.evaluation import SIZES, describe, equivariance_error
 from tengen.learners.network.group import group_places, lifting_places, spreading
-from tengen.learners.network.inputs import N_PLANES
-from tengen.learners.network.layers import lay_out, operations, weights_of
+from tengen.learners.network.inputs import N_PLANES, Positions
+from tengen.learners.network.layers import lay_out, operations
 from tengen.learners.network.learner import check_size, untrained
-from tengen.learners.network.vector_kernels import COLS, ROWS
 
 TINY = DESIGNS["tiny"]
 TWO = replace(TINY, move_outputs=2)
@@ -69,10 +78,6 @@ def test_convolution_matches_slow_reference(rows: int, cols: int, tile: int, wha
     assert not found.any(), "the border stays zero"
 
 
-def test_tiles_fit_the_board() -> None:
-    assert best_tile(19, 19) == 4 and best_tile(9, 9) == 3
-
-
 def test_group_kernels_are_made_of_the_free_ones() -> None:
     assert sorted(set(group_places(3).ravel())) == list(range(72))
     laid = lay_out(np.arange(72, dtype=np.float32).reshape(1, 1, 8, 3, 3), 8)
@@ -92,27 +97,24 @@ def test_a_plain_network_does_not() -> None:
     assert equivariance_error(untrained(PLAIN).engine) > 1e-2
 
 
+def alike(here: Judgement, there: Judgement) -> bool:
+    """Tell whether two engines say the same up to rounding."""
+    return all(
+        one is other is None or np.allclose(one, other, atol=1e-3, rtol=1e-3)
+        for one, other in zip(here, there, strict=True)
+    )
+
+
 @pytest.mark.parametrize("design", [TINY, TWO, PLAIN])
 def test_pytorch_says_the_same(design: Design) -> None:
-    torch = need("torch")
-    from tengen.learners.network.torch_network import network_of
-
+    need("torch")
     network = untrained(design)
-    module = network_of(network.weights_, design).eval()
-    assert module.free_parameters() == network.free_parameters
     for rows, cols in ((5, 5), (9, 9), (6, 11), (19, 19)):
         planes = np.random.default_rng(1).random((3, N_PLANES, rows, cols), dtype=np.float32)
-        with torch.no_grad():
-            there = module(torch.tensor(planes))
         here = Engine(network.weights_, design).judge_planes(planes)
-        assert np.allclose(here.moves, there.moves.numpy(), atol=1e-3, rtol=1e-4)
-        assert (here.best is None) == (there.best is None) == (design.move_outputs == 1)
-        if here.best is not None and there.best is not None:
-            assert np.allclose(here.best, there.best.numpy(), atol=1e-3, rtol=1e-4)
-            assert here.best.shape == here.moves.shape and not np.allclose(here.best, here.moves)
-        assert np.allclose(here.winner, there.winner.numpy(), atol=1e-3, rtol=1e-4)
-        assert np.allclose(here.score, there.score.numpy(), atol=1e-2, rtol=1e-4)
-        assert np.allclose(here.ownership, np.tanh(there.ownership.numpy() / 2), atol=1e-3)
+        assert alike(here, GpuEngine(network.weights_, design, "cpu").judge_planes(planes))
+        assert (here.best is None) == (design.move_outputs == 1)
+        assert here.best is None or not np.allclose(here.best, here.moves)
 
 
 def test_onnx_says_the_same(tmp_path: Path) -> None:
@@ -157,22 +159,15 @@ def test_a_saved_network_is_the_same_network(tmp_path: Path) -> None:
 
 
 def test_tensors_of_another_design_are_refused(tmp_path: Path) -> None:
-    network = untrained(TINY)
-    network.design_ = PLAIN
-    network.save(tmp_path / "a.safetensors")
-    with pytest.raises(ModelError, match=r"a\.safetensors.*shape"):
-        DeepNetwork.load(tmp_path / "a.safetensors")
-    network = untrained(TINY)
-    del network.weights_["value.bias"]
-    network.save(tmp_path / "b.safetensors")
-    with pytest.raises(ModelError, match=r"no tensor 'value\.bias'"):
-        DeepNetwork.load(tmp_path / "b.safetensors")
-    network = untrained(TINY)
-    network.weights_["more"] = np.zeros(1, np.float32)
-    network.save(tmp_path / "c.safetensors")
-    with pytest.raises(ModelError, match="'more'"):
-        DeepNetwork.load(tmp_path / "c.safetensors")
-    assert "value.bias" in weights_of(TINY)
+    path, other, less, more = tmp_path / "a.safetensors", *(untrained(TINY) for _ in range(3))
+    other.design_ = PLAIN
+    del less.weights_["value.bias"]
+    more.weights_["more"] = np.zeros(1, np.float32)
+    wrong = (other, "shape"), (less, r"no tensor 'value\.bias'"), (more, "'more'")
+    for network, message in wrong:
+        network.save(path)
+        with pytest.raises(ModelError, match=r"a\.safetensors.*" + message):
+            DeepNetwork.load(path)
 
 
 def test_boards_out_of_range_are_refused() -> None:
@@ -192,12 +187,7 @@ def test_the_table_of_the_first_layer_says_what_the_planes_say(design: Design) -
         ]
         boards[2].play("pass")
         seen = inputs.of_boards(boards)
-        said, slow = network.engine(seen), network.engine.judge_planes(seen.planes())
-        for here, there in zip(said, slow, strict=True):
-            if here is None:
-                assert there is None
-                continue
-            assert np.allclose(here, there, atol=1e-3, rtol=1e-4)
+        assert alike(network.engine(seen), network.engine.judge_planes(seen.planes()))
 
 
 def test_views_tell_the_best_move_from_the_likeliest_where_there_are_two_outputs() -> None:
@@ -207,3 +197,82 @@ def test_views_tell_the_best_move_from_the_likeliest_where_there_are_two_outputs
     assert two.best is not None and two.proposals is two.best
     assert two.best.sum() == pytest.approx(1) and not two.best[~board.legal_mask()].any()
     assert not np.allclose(two.best, two.priors)
+
+
+# ----- A GPU; here a processor stands for it, which is a device of PyTorch too -----
+
+NETWORK = untrained(TINY)
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv(engines.VARIABLE, raising=False)
+    gpu_wanted.cache_clear()
+    yield
+    gpu_wanted.cache_clear()
+
+
+def positions(count: int = 3) -> Positions:
+    rng = np.random.default_rng(5)
+    boards = [play_random(Board(7), 10 + i, rng) for i in range(count)]
+    return inputs.of_boards(boards, ladders=NETWORK.design_.ladders)
+
+
+@pytest.mark.usefixtures("fresh")
+def test_measuring_asks_the_gpu_in_single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = need("torch")
+    assert NETWORK.measured() is NETWORK.engine
+    monkeypatch.setattr("tengen.learners.network.learner.gpu_wanted", lambda: "cpu")
+    seen: list[bool] = []
+    real = torch.autocast
+
+    def watched(*args: Any, enabled: bool, **options: Any) -> Any:
+        seen.append(enabled)
+        return real(*args, enabled=enabled, **options)
+
+    monkeypatch.setattr(torch, "autocast", watched)
+    judge = NETWORK.measured()
+    assert isinstance(judge, GpuEngine) and len(judge(positions()).winner) == 3
+    assert seen == [False]
+
+
+@pytest.mark.usefixtures("fresh")
+def test_without_a_gpu_nothing_is_asked_of_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_FILES", (Path("/no/such/gpu"),))
+    monkeypatch.setattr(engines, "find_spec", lambda name: pytest.fail("looked for PyTorch"))
+    assert gpu_wanted() is None and NETWORK.at_once == 1
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_gpu_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = need("torch")
+    monkeypatch.setattr(engines, "_FILES", (Path(__file__),))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert gpu_wanted() == "cuda" and NETWORK.at_once == engines.AT_ONCE
+    gpu_wanted.cache_clear()
+    monkeypatch.setenv(engines.VARIABLE, "cpu")
+    assert gpu_wanted() is None
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = need("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setenv(engines.VARIABLE, "cuda")
+    with pytest.raises(SpecError, match=r"TENGEN_DEVICE: .*no GPU"):
+        gpu_wanted()
+
+
+def test_a_gpu_that_dies_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    need("torch")
+    guarded = GpuEngine(NETWORK.weights_, NETWORK.design_, "cpu")
+    assert np.allclose(guarded(positions()).winner, NETWORK.engine(positions()).winner, atol=1e-4)
+
+    def die(self: GpuEngine, planes: np.ndarray) -> None:
+        raise RuntimeError("CUDA error: device lost\nmuch more")
+
+    monkeypatch.setattr(GpuEngine, "judge_planes", die)
+    with pytest.warns(UserWarning, match="device lost.: going on without it"):
+        judged = guarded(positions())
+    assert np.array_equal(judged.winner, NETWORK.engine(positions()).winner)
+    guarded(positions())  # and never asked again

@@ -21,9 +21,9 @@ from tengen.learners.network import (
     make_shards,
     read_shards,
 )
-from tengen.learners.network.evaluation import calibration, evaluate
+from tengen.learners.network.evaluation import Evaluation, evaluate
 from tengen.learners.network.learner import untrained
-from tengen.learners.network.shards import NO_SCORE, bordered, fingerprint_of
+from tengen.learners.network.shards import NO_SCORE, fingerprint_of
 from tengen.records import Corpus
 
 TINY = DESIGNS["tiny"]
@@ -48,7 +48,6 @@ def test_shards_hold_the_games(shards: list[Shard], tmp_path: Path) -> None:
     shard.save(tmp_path / "one.safetensors")
     (again,) = read_shards([tmp_path / "one.safetensors"])
     assert fingerprint_of([again]) == fingerprint_of([shard])
-    assert bordered(np.array([25], np.int16), 5, 5)[0] == 0
     assert NO_SCORE not in shard.score[shard.labelled]
 
 
@@ -98,13 +97,14 @@ def test_evaluation_measures_everything(shards: list[Shard]) -> None:
     assert 0 <= told["top1"] <= told["top5"] <= told["top10"] <= 1
     for name in ("log_loss", "winner", "score_error", "ownership", "calibration"):
         assert told[name] is not None, name
-    assert calibration(np.zeros(0), np.zeros(0, np.bool_)) is None
-
     some, whole = (evaluate(untrained(TINY), shards, every=n) for n in (3, 1))
     assert some.games == 120
     for game in (0, 1, 5):
-        assert np.allclose(some.chances[game], whole.chances[game][game % 3 :: 3], atol=1e-5)
-        assert np.array_equal(some.won[game], whole.won[game][game % 3 :: 3])
+        for name in ("chances", "won"):
+            few, all_of_them = (found.figures[name][game] for found in (some, whole))
+            assert np.allclose(few, all_of_them[game % 3 :: 3], atol=1e-5)
+    empty = Evaluation().summary()
+    assert empty["positions"] == 0 and empty["top1"] is empty["calibration"] is None
 
 
 def test_equal_moves_share_a_hit(shards: list[Shard]) -> None:
@@ -118,8 +118,8 @@ def test_equal_moves_share_a_hit(shards: list[Shard]) -> None:
     batch = source.batch(torch.arange(50))
     same, points = torch.zeros(50), torch.zeros(50, 25)
     found = measures(Output(torch.zeros(50, 26), same, same, same, points), batch)
-    assert float(found["top1"]) == pytest.approx(50 / 26)
-    assert float(found["top5"]) == pytest.approx(250 / 26)
+    assert found["top1"][0].tolist() == pytest.approx([1 / 26] * 50)
+    assert found["top5"][0].tolist() == pytest.approx([5 / 26] * 50)
 
     trainer = Trainer(TINY, NetworkSettings(design="tiny"), torch.device("cpu"))
     seen: list[object] = []
@@ -134,18 +134,18 @@ def test_held_out_games_make_the_winner_less_sure(
 ) -> None:
     """Overdone chances are taken back; moves and score stay as they are."""
     torch = need("torch")
+
     from tengen.learners.network import training
     from tengen.learners.network.batches import Sampler, gather
-    from tengen.learners.network.fitting import learn_one
     from tengen.learners.network.layers import WINNER
 
     source = gather(shards, device=torch.device("cpu"), threads=1)
-    known = source.winner[source.game[source.decided()].long()]
-    assert 0 < len(known) <= len(source.held_out) and bool((known != 0).all())
+    known = source.batch(source.decided()).winner
+    assert 0 < len(known) <= len(source.held_out) and bool((known >= 0).all())
     sampler, settings = Sampler([source]), NetworkSettings(design="tiny")
     trainer = training.Trainer(TINY, settings, torch.device("cpu"))
     batch = sampler.held_out(100)
-    learn_one(trainer, sampler, settings)
+    training.learn_one(trainer, sampler)
     with torch.no_grad():
         trainer.network.value.weight[WINNER] *= 40
     before = trainer.measure(batch), trainer.network.value.weight.clone()
@@ -175,7 +175,7 @@ def test_it_learns(shards: list[Shard]) -> None:
 
 def test_a_stopped_training_goes_on_exactly(shards: list[Shard], tmp_path: Path) -> None:
     need("torch")
-    from tengen.learners.network import fitting
+    from tengen.learners.network import training
     from tengen.models import Run
 
     settings = NetworkSettings(design="tiny", steps=9, batch=16, warm_up=3)
@@ -190,8 +190,8 @@ def test_a_stopped_training_goes_on_exactly(shards: list[Shard], tmp_path: Path)
             raise Stop
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "REPORT_EVERY", 3)
-        patch.setattr(fitting, "SAVE_SECONDS", 0.0)
+        patch.setattr(training, "REPORT_EVERY", 3)
+        patch.setattr(training, "SAVE_SECONDS", 0.0)
         with (
             pytest.raises(Stop),
             Run.open(tmp_path / "run", "network", settings, data=data) as run,
@@ -215,7 +215,7 @@ def test_a_network_goes_on_from_another(shards: list[Shard]) -> None:
 def test_a_missing_gpu_is_told() -> None:
     torch = need("torch")
     from tengen.errors import SpecError
-    from tengen.learners.network.fitting import chosen_device
+    from tengen.learners.network.engine import chosen_device
 
     assert chosen_device("cpu") == "cpu" and chosen_device("auto") in ("cpu", "cuda")
     if not torch.cuda.is_available():

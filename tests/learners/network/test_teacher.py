@@ -18,11 +18,10 @@ torch = need("torch")
 
 from tengen.learners.network import DeepNetwork, katago  # noqa: E402
 from tengen.learners.network.distillation import (  # noqa: E402
-    Shard,
     distil,
-    encode_shard,
     fit_temperatures,
     softened,
+    teacher_arrays,
 )
 from tengen.learners.network.katago import (  # noqa: E402
     Teacher,
@@ -30,7 +29,9 @@ from tengen.learners.network.katago import (  # noqa: E402
     positions_of,
     rule_inputs,
 )
+from tengen.learners.network.katago_kernels import LADDER_BIT  # noqa: E402
 from tengen.learners.network.settings import DESIGNS, DistillationSettings  # noqa: E402
+from tengen.learners.network.shards import Shard  # noqa: E402
 from tengen.models import Run, read_card  # noqa: E402
 
 CHANNELS, HEAD, HIDDEN = 6, 4, 5
@@ -182,20 +183,12 @@ def test_rules_become_inputs() -> None:
     assert rule_inputs(Rules.preset("japanese"))[3:5] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        "version",
-        "short",
-        "no gzip",
-        "missing",
-        "huge",
-        "not a number",
-        "epsilon",
-        "bad block",
-        "shape",
-    ],
-)
+FAULTS = (
+    "version", "short", "no gzip", "missing", "huge", "not a number", "epsilon", "block", "shape"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FAULTS)
 def test_a_bad_file_is_one_clear_error(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,7 +209,7 @@ def test_a_bad_file_is_one_clear_error(
         path.write_bytes(gzip.compress(data.replace(b"0.001", b"small")))
     elif what == "shape":  # all tensors are there, but one takes fewer channels than it is given
         path.write_bytes(gzip.compress(data.replace(b"owner 1 1 4 1", b"owner 1 1 2 1")))
-    elif what == "bad block":
+    elif what == "block":
         path.write_bytes(gzip.compress(data.replace(b"ordinary_block", b"strange_block")))
     with pytest.raises(ModelError, match=r"net\.bin\.gz") as caught:
         Teacher(path)
@@ -225,17 +218,9 @@ def test_a_bad_file_is_one_clear_error(
 
 def _games(count: int, plies: int) -> Shard:
     chance = np.random.default_rng(3)
-    moves = np.concatenate([chance.permutation(361)[:plies] for _ in range(count)])
-    colours = np.tile(np.arange(plies) % 2 + 1, count)
-    nothing = np.zeros(0, np.int16)
-    return Shard(
-        rows=19, cols=19, moves=moves.astype(np.int16), colours=colours.astype(np.int8),
-        lengths=np.full(count, plies, np.int32), setup=nothing,
-        setup_colours=nothing.astype(np.int8), setup_lengths=np.zeros(count, np.int32),
-        komi=np.full(count, 6.5, np.float32), territory=np.ones(count, np.int8),
-        winner=np.ones(count, np.int8), score=np.zeros(count, np.float32),
-        labelled=np.zeros(0, np.int32), ownership=np.zeros((0, 361), np.int8),
-    )  # fmt: skip
+    moves = [chance.permutation(361)[:plies].astype(np.int16) for _ in range(count)]
+    komi, territory = np.full(count, 6.5, np.float32), np.ones(count, np.int8)
+    return Shard.of_machines(19, 19, moves, komi=komi, territory=territory)
 
 
 def test_games_are_encoded_as_boards_are() -> None:
@@ -243,12 +228,15 @@ def test_games_are_encoded_as_boards_are() -> None:
 
     shard = _games(2, 30)
     with ThreadPoolExecutor(1) as pool:
-        encoded = encode_shard(shard, pool=pool, people=True)
+        codes, earlier, *others = teacher_arrays(shard, pool)
     board = Board(19, komi=6.5, rules=Rules.preset("japanese"))
     for i in range(30):
-        there = positions_of([board], torch.device("cpu"))
-        assert (there.codes[0].numpy() == encoded.teacher_codes[i]).all()
-        assert (there.history[0].numpy() == encoded.history[i]).all()
+        _, _, here, ladders, *rest = positions_of([board], torch.device("cpu"))
+        assert np.array_equal(here[0], codes[i])
+        assert np.array_equal(ladders[0], codes[earlier[i]] & LADDER_BIT > 0)
+        assert all(
+            np.array_equal(one[0], other[i]) for one, other in zip(rest, others, strict=True)
+        )
         row, col = divmod(int(shard.moves[i]), 19)
         board.play("ABCDEFGHJKLMNOPQRST"[col] + str(19 - row))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,17 +13,16 @@ import numpy as np
 import pytest
 from tests.needs import need
 
-from tengen.board import BLACK, Board, index_of, play_random
+from tengen.board import Board, index_of, play_random
 from tengen.errors import RunError, SpecError
 from tengen.learners.network import DESIGNS, NetworkSettings, Shard, inputs, settings
-from tengen.learners.network.evaluation import Evaluation, positions_of
-from tengen.learners.network.fitting import check_design, torch_or_refuse
-from tengen.learners.network.shards import refuse_shards
+from tengen.learners.network.engine import torch_or_refuse
+from tengen.learners.network.settings import check_design
+from tengen.learners.network.shards import NO_SCORE, refuse_shards
 
 torch = need("torch")
 
 from tengen.learners.network.batches import Sampler, Source, gather  # noqa: E402
-from tengen.learners.network.fitting import learn_one  # noqa: E402
 from tengen.learners.network.torch_network import (  # noqa: E402
     Network,
     _LearningLayers,
@@ -31,7 +31,7 @@ from tengen.learners.network.torch_network import (  # noqa: E402
     planes_of,
     statistics,
 )
-from tengen.learners.network.training import Both, Muon, Trainer, losses  # noqa: E402  # noqa: E402
+from tengen.learners.network.training import Muon, Trainer, learn_one  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -79,39 +79,48 @@ def test_positions_of_a_game_are_those_of_its_boards() -> None:
         boards.append(board.copy())
         board.play(move)
     seen = inputs.of_boards(boards, ladders=False)
-    played = np.array([index_of(point, 5, 5) for _, point in board.moves])
-    black = np.array([b.turn == BLACK for b in boards])
-    shard: Any = SimpleNamespace(rows=5, cols=5, komi=[2.5], territory=[False])
-    packed = positions_of(shard, 0, seen.codes, played, black)
-    np.testing.assert_array_equal(packed.planes(), seen.planes())
-
-
-def test_sources_share_a_batch_by_the_roots_of_their_sizes() -> None:
-    class Sized:
-        codes = torch.zeros(1)
-
-        def __init__(self, count: int) -> None:
-            self.train = range(count)
-
-    assert Sampler([Sized(100), Sized(400)]).shares.tolist() == pytest.approx([1 / 3, 2 / 3])
+    played = np.array([index_of(point, 5, 5) for _, point in board.moves], np.int16)
+    shard = Shard.of_machines(5, 5, [played] * 2, komi=np.full(2, 2.5, np.float32))
+    with ThreadPoolExecutor(1) as pool:
+        packed = shard.encoded(ladders=False, pool=pool)
+    for cut in (slice(7), slice(7, None)):
+        np.testing.assert_array_equal(packed.part(cut).planes(), seen.planes())
 
 
 def source_of(lines: int, games: int) -> Source:
     points, rng = lines * lines, np.random.default_rng(lines)
-    moves = np.concatenate([rng.permutation(points)[:6] for _ in range(games)])
-    shard = Shard(
-        lines, lines, moves.astype(np.int16), np.tile([1, 2], 3 * games).astype(np.int8),
-        np.full(games, 6, np.int32), np.zeros(0, np.int16), np.zeros(0, np.int8),
-        np.zeros(games, np.int32), np.full(games, 1.5, np.float32), np.zeros(games, np.int8),
-        np.ones(games, np.int8), np.full(games, 2.5, np.float32),
-        np.arange(games, dtype=np.int32), np.ones((games, points), np.int8),
+    shard = Shard.of_machines(
+        lines, lines, [rng.permutation(points)[:6].astype(np.int16) for _ in range(games)],
+        komi=np.full(games, 1.5, np.float32), winner=np.ones(games, np.int8),
+        score=np.full(games, 2.5, np.float32), labelled=np.arange(games, dtype=np.int32),
+        ownership=np.ones((games, points), np.int8),
     )  # fmt: skip
     return gather([shard], device=CPU, threads=1)
 
 
+def test_targets_are_those_of_the_side_to_move() -> None:
+    first, second = (np.array([n, 24, 25], np.int16) for n in (3, 4))
+    known = Shard.of_machines(
+        5, 5, [first, second], komi=np.full(2, 1.5, np.float32), winner=np.array([1, 2], np.int8),
+        score=np.array([2.5, NO_SCORE], np.float32), labelled=np.array([1], np.int32),
+        ownership=np.arange(25, dtype=np.int8)[None],
+    )  # fmt: skip
+    unknown = Shard.of_machines(5, 5, [first])
+    batch = gather([unknown, known], device=CPU, threads=1).batch(torch.arange(9))
+    assert batch.moves.tolist() == [3, 24, 25, 3, 24, 25, 4, 24, 25]
+    assert batch.winner.tolist() == [-1, -1, -1, 1, 0, 1, 0, 1, 0]
+    assert batch.komi.tolist() == [0, 0, 0, -1.5, 1.5, -1.5, -1.5, 1.5, -1.5]
+    assert batch.score.tolist() == [0, 0, 0, 2.5, -2.5, 2.5, 0, 0, 0]
+    assert batch.scored.tolist() == [False] * 3 + [True] * 3 + [False] * 3
+    assert batch.owned.tolist() == [False] * 6 + [True] * 3
+    assert batch.owner[6:, 7].tolist() == [7, -7, 7]
+    assert batch.history[:3, 0].tolist() == [-1, 3, 24] and not batch.passed.any()
+
+
 def test_boards_take_turns_and_only_the_main_one_moves_the_statistics() -> None:
     sampler = Sampler([source_of(5, 100), source_of(7, 900)])
-    assert sampler.main == (7, 7) and sampler.judging() == sampler.sources[1:]
+    assert sampler.shares.tolist() == pytest.approx([1 / 4, 3 / 4])  # roots of their sizes
+    assert sampler.main == (7, 7) and sampler.judging == sampler.sources[1:]
     assert sampler.held_out(8).rows == 7
     generator, boards = torch.Generator(), []
     for seed in range(200):
@@ -125,7 +134,7 @@ def test_boards_take_turns_and_only_the_main_one_moves_the_statistics() -> None:
         before = norm.mean.clone(), norm.gain.detach().clone()
         generator.manual_seed(1_000_003 + trainer.step)
         rows = sampler.draw(8, generator).rows
-        learn_one(trainer, sampler, chosen)
+        learn_one(trainer, sampler)
         assert torch.equal(norm.mean, before[0]) == (rows == 5)
         assert not torch.equal(norm.gain, before[1])
         seen.append(rows)
@@ -174,6 +183,7 @@ def test_moves_are_learned_from_indices_and_from_probabilities_alike() -> None:
     batch = shard_source.batch(torch.arange(12))
     output = Network(DESIGNS["tiny"]).eval()(planes_of(batch, plane_table(CPU)))
     odds = torch.nn.functional.one_hot(batch.moves, 26).to(torch.float16)
+    losses = Trainer(DESIGNS["tiny"], NetworkSettings(), CPU).losses
     one, other = losses(output, batch), losses(output, batch._replace(moves=odds))
     assert all(torch.allclose(one[name], other[name]) for name in one)
     unknown = batch._replace(winner=torch.full_like(batch.winner, -1.0))
@@ -190,13 +200,6 @@ def test_muon_steps_alike_in_all_directions_of_a_kernel() -> None:
     Muon([weight], 0.1).step()
     steps = -torch.diagonal(weight.detach())
     assert (steps > 0).all() and steps.max() < 2 * steps[:3].min()
-
-
-def test_an_evaluation_of_nothing_measures_nothing() -> None:
-    empty = Evaluation().summary()
-    assert empty["positions"] == 0 and empty["top1"] is None and empty["ownership"] is None
-    some = Evaluation(positions=4, hits=dict.fromkeys(Evaluation().hits, 2.0), log_loss=6.0)
-    assert (some.summary()["top1"], some.summary()["log_loss"]) == (0.5, 1.5)
 
 
 def test_who_has_no_pytorch_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,15 +225,11 @@ def test_some_blocks_of_a_tower_look_at_the_whole_board() -> None:
 
 
 def test_one_rate_is_set_for_both_optimizers() -> None:
-    network = Network(DESIGNS["tiny"])
-    both = Both(network, 0.1, 0.0)
-    before = [weight.detach().clone() for weight in network.parameters()]
-    both.set_rate(0.0)
-    for weight in network.parameters():
-        weight.grad = torch.ones_like(weight)
-    both.step()
-    assert len(both.parts) == 2
-    assert all(map(torch.equal, before, network.parameters()))  # nothing moves at rate 0
+    trainer = Trainer(DESIGNS["tiny"], NetworkSettings(rate=0.0), CPU)
+    before = [weight.detach().clone() for weight in trainer.network.parameters()]
+    trainer.learn(source_of(5, 20).batch(torch.arange(8)), 0.0)
+    assert len(trainer.optimizers) == 2
+    assert all(map(torch.equal, before, trainer.network.parameters()))  # nothing moves at rate 0
 
 
 def test_a_trainer_begins_with_the_weights_of_another() -> None:

@@ -10,6 +10,7 @@ from tests.needs import need
 
 torch = need("torch")
 
+
 from tengen.board import BLACK, WHITE, Board  # noqa: E402
 from tengen.board.counting import count_area  # noqa: E402
 from tengen.errors import RunError  # noqa: E402
@@ -20,13 +21,13 @@ from tengen.learners.network.torch_network import (  # noqa: E402
     network_of,
 )
 from tengen.learners.network.training import use_fast_products  # noqa: E402
-from tengen.learners.self_play.loop import Pupil  # noqa: E402
 from tengen.learners.self_play.parallel_games import play_out, record_games, shard_of  # noqa: E402
 from tengen.learners.self_play.settings import (  # noqa: E402
     SelfPlaySettings,
     design_of,
     longest,
 )
+from tengen.learners.self_play.training import Pupil  # noqa: E402
 
 SMALL = SelfPlaySettings(
     size=(5,), design="tiny", games=12, evaluations=4, considered=2, komi=1.0, random_moves=0.0

@@ -9,14 +9,16 @@ from tests.needs import need
 
 torch = need("torch")
 
-from tengen.learners.self_play.loop import make_loop  # noqa: E402
+
 from tengen.learners.self_play.parallel_games import (  # noqa: E402
     ENOUGH,
     NOBODY,
     Resigning,
+    copy_into,
 )
 from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.settings import SelfPlaySettings  # noqa: E402
+from tengen.learners.self_play.training import Loop  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -48,7 +50,7 @@ def test_of_a_resigned_game_only_the_winner_is_learned() -> None:
         size=(5,), design="tiny", games=8, evaluations=4, considered=2, resign=0.1, played_out=0.3
     )
     torch.set_num_threads(1)
-    player = make_loop(settings, CPU).rooms[0].games
+    player = Loop(settings).rooms[0].games
     resigning = player.resigning
     resigning.floor.fill_(0.0)  # as if nobody had ever won from behind
     rows = black_wins = 0
@@ -66,7 +68,7 @@ def test_of_a_resigned_game_only_the_winner_is_learned() -> None:
         rows += 0 if batch is None else int((~batch.scored).sum())
         assert player.tally.black_wins == black_wins
     assert rows > 0 and 0 < player.tally.resigned <= player.tally.games
-    other = make_loop(replace(settings, seed=5), CPU).rooms[0].games
-    other.restore(player.tensors())
+    other = Loop(replace(settings, seed=5)).rooms[0].games
+    copy_into(other.tensors(), player.tensors())
     for name, tensor in player.tensors().items():
         assert torch.equal(tensor, other.tensors()[name])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from tests.needs import need
 
 torch = need("torch")
 
+
 from tengen.errors import RunError, SpecError  # noqa: E402
 from tengen.learners.network import DeepNetwork  # noqa: E402
-from tengen.learners.network.batches import Batch  # noqa: E402
+from tengen.learners.network.batches import Batch, ReplayBuffer  # noqa: E402
 from tengen.learners.network.inputs import TERRITORY_PLANE  # noqa: E402
 from tengen.learners.network.settings import DESIGNS  # noqa: E402
 from tengen.learners.network.torch_network import (  # noqa: E402
@@ -26,20 +26,17 @@ from tengen.learners.network.torch_network import (  # noqa: E402
 )
 from tengen.learners.network.training import rate_at  # noqa: E402
 from tengen.learners.self_play import training  # noqa: E402
-from tengen.learners.self_play.loop import (  # noqa: E402
-    Loop,
-    Piece,
-    Pupil,
-    ReplayBuffer,
-    make_loop,
-    make_remote_loop,
-    play_piece,
-)
 from tengen.learners.self_play.parallel_games import Tally  # noqa: E402
 from tengen.learners.self_play.settings import (  # noqa: E402
     SelfPlaySettings,
     design_of,
     longest,
+)
+from tengen.learners.self_play.training import (  # noqa: E402
+    Loop,
+    Piece,
+    Pupil,
+    play_piece,
 )
 from tengen.models import Run, read_metrics  # noqa: E402
 from tengen.parallel import Team  # noqa: E402
@@ -70,7 +67,7 @@ def check_batch(batch: Batch) -> None:
 
 
 def test_what_is_to_be_learned_fits_together() -> None:
-    loop = make_loop(SMALL, CPU)
+    loop = Loop(SMALL)
     player, found = loop.rooms[0].games, []
     for _ in range(2 * longest(5)):
         player.play()
@@ -83,7 +80,7 @@ def test_what_is_to_be_learned_fits_together() -> None:
 
 
 def test_a_buffer_keeps_the_latest() -> None:
-    buffer = ReplayBuffer(1, 5, CPU)
+    buffer = ReplayBuffer(Batch.blank(1, 0, CPU), 5)
 
     def numbered(*numbers: int) -> Batch:
         rows = torch.tensor(numbers)
@@ -97,7 +94,7 @@ def test_a_buffer_keeps_the_latest() -> None:
     generator = torch.Generator().manual_seed(1)
     assert set(buffer.draw(200, 99, generator).score.tolist()) == {2, 3, 4, 5, 6}
     assert set(buffer.draw(200, 2, generator).score.tolist()) == {5, 6}
-    other = ReplayBuffer(1, 5, CPU)
+    other = ReplayBuffer(Batch.blank(1, 0, CPU), 5)
     other.restore(buffer.tensors(3), buffer.total)
     assert (len(other), other.total) == (3, 7)
     assert set(other.draw(200, 99, generator).score.tolist()) == {4, 5, 6}
@@ -153,12 +150,12 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monke
 def test_workers_play_what_one_process_would(workers: int, ray: str | None) -> None:
     if ray is not None:
         need("ray")
-    alone = make_remote_loop(SMALL, Team(play_piece))
+    alone = Loop(SMALL, team=Team(play_piece))
     with Team(play_piece, workers=workers, ray=ray) as team:
-        helped = make_remote_loop(SMALL, team)
+        helped = Loop(SMALL, team=team)
         for loop in (alone, helped):
             loop.advance(0.1)
-    mine, theirs = alone.tensors(), helped.tensors()
+    mine, theirs = alone.arrays(), helped.arrays()
     assert alone.counts() == helped.counts()
     assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
     tally = alone.rooms[0].games.tally
@@ -168,19 +165,17 @@ def test_workers_play_what_one_process_would(workers: int, ray: str | None) -> N
 
 def test_a_piece_is_every_game_to_its_end() -> None:
     weights = network_arrays(Pupil(SMALL, CPU).network)
-    played = play_piece(Piece(SMALL, 5, weights, seed=3))
-    check_batch(Batch(5, 5, *map(torch.from_numpy, played.arrays)))
-    assert played.tally.games == SMALL.games
+    tally, arrays = play_piece(Piece(SMALL, 5, weights, seed=3))
+    check_batch(Batch(5, 5, *map(torch.from_numpy, arrays)))
+    assert tally.games == SMALL.games
 
 
 def test_a_remote_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
 
-    @contextmanager
-    def remote(settings: SelfPlaySettings, *_: object) -> Iterator[Loop]:
-        yield make_remote_loop(settings, Team(play_piece))
-
-    monkeypatch.setattr(training, "_opened_loop", remote)
+    monkeypatch.setattr(
+        training, "Loop", lambda settings, *_: Loop(settings, team=Team(play_piece))
+    )
     whole = fitted(tmp_path / "whole")
 
     def stop(row: dict[str, Any]) -> None:
@@ -194,14 +189,14 @@ def test_a_remote_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_warming_up_teaches_nothing() -> None:
     pupil = Pupil(SMALL, CPU)
     before = network_arrays(pupil.network)
-    pupil.warm_up(ReplayBuffer(5, 10, CPU).blank(4))
+    pupil.warm_up(Batch.blank(5, 4, CPU))
     after = network_arrays(pupil.network)
     assert all(np.array_equal(before[name], after[name]) for name in before)
     assert pupil.report() == {} and all(w.grad is None for w in pupil.network.parameters())
 
 
 def test_several_sizes_learn_together(tmp_path: Path) -> None:
-    loop = make_loop(replace(SMALL, size=(5, 6), games=4), CPU)
+    loop = Loop(replace(SMALL, size=(5, 6), games=4))
     while loop.pupil.step < 4:
         loop.advance(0.1)
     assert all(room.buffer.total for room in loop.rooms)
@@ -223,7 +218,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         Run.open(tmp_path, training.LEARNER, SMALL)
     for wish in ({"games": 10**9}, {"evaluations": 10**8}, {"window": 10**10}):
         with pytest.raises(SpecError, match="cpu: no memory for"):
-            make_loop(replace(SMALL, **wish), CPU)
+            Loop(replace(SMALL, **wish))
     if not torch.cuda.is_available():
         with pytest.raises(SpecError, match="finds no GPU"):
             fitted(tmp_path / "new", device="cuda")
@@ -237,7 +232,7 @@ def test_self_play_reads_no_ladders() -> None:
 
 
 def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> None:
-    pupil, seen = Pupil(SMALL, CPU), make_loop(SMALL, CPU).rooms[0].buffer.blank(2)
+    pupil, seen = Pupil(SMALL, CPU), Batch.blank(5, 2, CPU)
 
     def answers() -> Any:
         pupil.network.eval()
@@ -251,7 +246,7 @@ def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> N
             parameter.add_(0.1)
     here, there = answers()
     assert not torch.allclose(here, there)
-    pupil.hand_over()
+    pupil.player.take_over(pupil.network)
     torch.testing.assert_close(*answers(), rtol=1e-4, atol=1e-4)
     other = Pupil(replace(SMALL, seed=7), CPU)
     other.load_weights(network_arrays(pupil.network))
@@ -259,7 +254,7 @@ def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> N
 
 
 def test_every_size_has_a_room_with_a_buffer_of_its_own() -> None:
-    loop = make_loop(replace(SMALL, size=(5, 7)), CPU)
+    loop = Loop(replace(SMALL, size=(5, 7)))
     assert [room.lines for room in loop.rooms] == [5, 7]
     assert loop.rooms[0].buffer is not loop.rooms[1].buffer
 

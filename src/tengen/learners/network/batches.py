@@ -1,16 +1,17 @@
-"""Positions to learn from, where the network learns, and batches drawn from them.
+"""Positions to learn from, on the device where the network learns, and batches drawn from them.
 
-Games are replayed once by the same kernels that serve playing; the positions stay on the device
-as one byte per point, so that a batch is a gather. A source is drawn from in proportion to the
-square root of its size. Some games of every source are held out, never drawn.
+A position is one byte per point, so that a batch is a gather. Games of people come as sources,
+drawn from in proportion to the square roots of their sizes; some games of every source are held
+out. Positions that are made while the network learns go through a replay buffer.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tengen.errors import ModelError
-from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
-from tengen.learners.network.shards import NO_SCORE, Shard, encode_games
+from tengen.learners.network.inputs_kernels import HISTORY
+from tengen.learners.network.shards import NO_SCORE, Shard
 
 _HELD_OUT_EVERY = 100
 """One game of so many is held out, to tune on."""
@@ -49,85 +50,110 @@ class Batch(NamedTuple):
     """Batch x points: 1 own, -1 enemy, 0 nobody; meaningless where not `owned`."""
     owned: Tensor
 
-    def part(self, cut: slice) -> Batch:
+    def part(self, cut: slice | Tensor) -> Batch:
         """Return some of the positions."""
         return Batch(self.rows, self.cols, *(tensor[cut] for tensor in self[2:]))
 
     @classmethod
     def join(cls, parts: Sequence[Batch]) -> Batch:
         """Join batches of one size, in their order."""
-        first = parts[0]
         columns = zip(*(part[2:] for part in parts), strict=True)
-        return cls(first.rows, first.cols, *map(torch.cat, columns))
+        return cls(*parts[0][:2], *map(torch.cat, columns))
+
+    @classmethod
+    def blank(cls, lines: int, count: int, device: torch.device) -> Batch:
+        """Return empty rows whose moves are probabilities."""
+
+        def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+            return torch.zeros((count, *shape), dtype=dtype, device=device)
+
+        points, flags = lines * lines, zeros(dtype=torch.bool)
+        return cls(
+            lines, lines, codes=zeros(points, dtype=torch.uint8),
+            history=zeros(HISTORY, dtype=torch.int16), passed=flags, komi=zeros(),
+            territory=flags, moves=zeros(points + 1, dtype=torch.float16), winner=zeros(),
+            score=zeros(), scored=flags, owner=zeros(points, dtype=torch.int8), owned=flags,
+        )  # fmt: skip
+
+
+B = TypeVar("B", bound=Any)
+
+
+class ReplayBuffer(Generic[B]):
+    """The latest positions on boards of one size, on a device."""
+
+    def __init__(self, like: B, capacity: int) -> None:
+        """Make room for rows of the types that a batch has."""
+        self.capacity, self.total, self.lost = capacity, 0, 0
+        """`total` counts all positions ever added, `lost` those that a restored buffer lacks."""
+        self._names: tuple[str, ...] = like._fields[2:]
+        room = [part.new_zeros((capacity, *part.shape[1:])) for part in like[2:]]
+        self.rows: B = like._replace(**dict(zip(self._names, room, strict=True)))
+
+    def __len__(self) -> int:
+        return min(self.total - self.lost, self.capacity)
+
+    def add(self, batch: B) -> None:
+        """Add positions; the oldest make room."""
+        count, device = len(batch.codes), self.rows.codes.device
+        kept = min(count, self.capacity)
+        places = torch.arange(self.total + count - kept, self.total + count, device=device)
+        places %= self.capacity
+        for mine, new in zip(self.rows[2:], batch[2:], strict=True):
+            mine[places] = new[count - kept :].to(mine.dtype)
+        self.total += count
+
+    def at(self, places: Tensor) -> B:
+        """Return the positions at these places."""
+        found: B = self.rows._replace(**{n: getattr(self.rows, n)[places] for n in self._names})
+        return found
+
+    def draw(self, count: int, latest: int, generator: torch.Generator) -> B:
+        """Draw positions by chance from the `latest` ones."""
+        span = min(len(self), latest)
+        device = self.rows.codes.device
+        ago = torch.randint(1, span + 1, (count,), generator=generator, device=device)
+        return self.at((self.total - ago) % self.capacity)
+
+    def tensors(self, most: int | None = None) -> dict[str, Tensor]:
+        """Return the latest positions (all, or `most`), by name, oldest first."""
+        count = len(self) if most is None else min(len(self), most)
+        places = torch.arange(self.total - count, self.total, device=self.rows.codes.device)
+        latest = self.at(places % self.capacity)
+        return {name: getattr(latest, name) for name in self._names}
+
+    def restore(self, tensors: Mapping[str, Tensor], total: int) -> None:
+        """Take over what `tensors` returned; `total` as it was then."""
+        self.total = self.lost = total - len(tensors["codes"])
+        self.add(self.rows._replace(**tensors))
 
 
 @dataclass
 class Source:
     """All positions of one source of games, on a device."""
 
-    rows: int
-    cols: int
-    codes: Tensor
-    move: Tensor
-    colour: Tensor
-    game: Tensor
-    ply: Tensor
-    komi: Tensor
-    territory: Tensor
-    winner: Tensor
-    score: Tensor
-    label: Tensor
-    """Row of `ownership` of every game, -1 without."""
+    positions: Batch
+    """Its `owner` holds rows of `ownership`."""
     ownership: Tensor
+    """Two rows per game with known owners: for Black to move and for White."""
+    game: Tensor
     train: Tensor
     """Positions to learn from."""
     held_out: Tensor
 
-    def __len__(self) -> int:
-        return len(self.codes)
-
     @property
     def board(self) -> tuple[int, int]:
         """Rows and columns of all its positions."""
-        return self.rows, self.cols
+        return self.positions.rows, self.positions.cols
 
     def decided(self) -> Tensor:
         """Return the held-out positions of games whose winner is known."""
-        return self.held_out[self.winner[self.game[self.held_out].long()] != 0]
+        return self.held_out[self.positions.winner[self.held_out] >= 0]
 
     def batch(self, at: Tensor) -> Batch:
         """Gather the positions at these places."""
-        game, ply = self.game[at].long(), self.ply[at]
-        black = self.colour[at] == 1
-        points = self.rows * self.cols
-        history, passed = [], None
-        for ago in range(1, HISTORY + 1):
-            earlier = self.move[(at - ago).clamp(min=0)]
-            known = ply >= ago
-            if ago == 1:
-                passed = known & (earlier == points)
-            history.append(torch.where(known & (earlier < points), earlier, NOWHERE))
-        assert passed is not None
-        sign = torch.where(black, 1.0, -1.0)
-        winner = self.winner[game]
-        mine = torch.where(black, 1, 2).to(winner.dtype)
-        score = self.score[game]
-        label = self.label[game].long()
-        return Batch(
-            rows=self.rows,
-            cols=self.cols,
-            codes=self.codes[at],
-            history=torch.stack(history, 1).to(torch.int16),
-            passed=passed,
-            komi=-sign * self.komi[game],
-            territory=self.territory[game],
-            moves=self.move[at].long(),
-            winner=torch.where(winner == 0, -1.0, (winner == mine).float()),
-            score=torch.where(score == NO_SCORE, 0.0, sign * score),
-            scored=score != NO_SCORE,
-            owner=self.ownership[label.clamp(min=0)] * sign[:, None].to(self.ownership.dtype),
-            owned=label >= 0,
-        )
+        found = self.positions.part(at)
+        return found._replace(moves=found.moves.long(), owner=self.ownership[found.owner.long()])
 
 
 def gather(
@@ -136,55 +162,47 @@ def gather(
     device: torch.device,
     ladders: bool = True,
     threads: int | None = None,
-    on_positions: Callable[[int], None] = lambda done: None,
 ) -> Source:
     """Replay shards of one size and put everything on the device."""
-    sizes = {(shard.rows, shard.cols) for shard in shards}
+    sizes = {shard.board for shard in shards}
     if len(sizes) != 1:
         raise ModelError(f"a source holds boards of one size, not {sorted(sizes)}")
-    rows, cols = sizes.pop()
-    threads = threads or os.cpu_count() or 1
-    total = sum(shard.positions for shard in shards)
-    codes = torch.empty((total, rows * cols), dtype=torch.uint8, device=device)
-    done = 0
-    for shard in shards:
-        part = encode_games(shard, ladders=ladders, threads=threads)
-        codes[done : done + len(part)] = torch.from_numpy(part).to(device)
-        done += len(part)
-        on_positions(len(part))
-    lengths = np.concatenate([shard.lengths for shard in shards]).astype(np.int64)
-    game = np.repeat(np.arange(len(lengths)), lengths)
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    label, rows_before, games_before = np.full(len(lengths), -1, np.int32), 0, 0
-    for shard in shards:
-        label[games_before + shard.labelled] = rows_before + np.arange(len(shard.labelled))
-        rows_before += len(shard.labelled)
-        games_before += len(shard)
-    ownership = np.concatenate(
-        [shard.ownership for shard in shards] + [np.zeros((1, rows * cols), np.int8)]
-    )
-    held = game % _HELD_OUT_EVERY == _HELD_OUT_EVERY - 1
 
-    def put(array: NDArray[np.generic]) -> Tensor:
+    def put(array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
-    def joined(name: str) -> Tensor:
-        return put(np.concatenate([getattr(shard, name) for shard in shards]))
-
+    total, first, buffer = sum(shard.positions for shard in shards), 0, None
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        for shard in shards:
+            seen = shard.encoded(ladders=ladders, pool=pool)
+            white = shard.colours == 2
+            winner = np.repeat(shard.winner, shard.lengths)
+            score = np.repeat(shard.score, shard.lengths)
+            scored = score != NO_SCORE
+            row = np.full(len(shard), -1, np.int32)
+            row[shard.labelled] = first + 2 * np.arange(len(shard.labelled))
+            row = np.repeat(row, shard.lengths)
+            first += 2 * len(shard.labelled)
+            arrays: tuple[NDArray[Any], ...] = (
+                seen.codes, seen.history, seen.passed, seen.komi, seen.territory, shard.moves,
+                np.where(winner == 0, -1.0, winner == shard.colours).astype(np.float32),
+                np.where(scored, np.where(white, -score, score), 0).astype(np.float32),
+                scored, np.where(row < 0, 0, row + white), row >= 0,
+            )  # fmt: skip
+            part = Batch(*shard.board, *map(put, arrays))
+            if buffer is None:
+                buffer = ReplayBuffer(part, total)
+            buffer.add(part)
+    assert buffer is not None
+    owners = np.concatenate([shard.ownership for shard in shards])
+    both = np.stack([owners, -owners], 1).reshape(-1, owners.shape[1])
+    lengths = np.concatenate([shard.lengths for shard in shards])
+    game = np.repeat(np.arange(len(lengths)), lengths)
+    held = game % _HELD_OUT_EVERY == _HELD_OUT_EVERY - 1
     return Source(
-        rows=rows,
-        cols=cols,
-        codes=codes,
-        move=joined("moves"),
-        colour=joined("colours"),
+        positions=buffer.rows,
+        ownership=put(np.concatenate([both, np.zeros((1, owners.shape[1]), np.int8)])),
         game=put(game.astype(np.int32)),
-        ply=put((np.arange(total) - starts).astype(np.int16)),
-        komi=joined("komi"),
-        territory=joined("territory"),
-        winner=joined("winner"),
-        score=joined("score"),
-        label=put(label),
-        ownership=put(ownership),
         train=put(np.flatnonzero(~held)),
         held_out=put(np.flatnonzero(held)),
     )
@@ -195,36 +213,25 @@ class Sampler:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self.sources = list(sources)
-        self.generator = torch.Generator(self.sources[0].codes.device)
+        self.device = self.sources[0].train.device
+        self.generator = torch.Generator(self.device)
         weights = np.sqrt([len(source.train) for source in self.sources])
         self.shares = weights / weights.sum()
         """How much of all that is drawn comes from each source."""
-
-    @property
-    def main(self) -> tuple[int, int]:
-        """Rows and columns of the board that is learned from most."""
-        weights = self._weights()
-        return max(weights, key=weights.__getitem__)
-
-    def _weights(self) -> dict[tuple[int, int], float]:
-        """Return how often each board is drawn from."""
-        found: dict[tuple[int, int], float] = {}
+        self._boards: dict[tuple[int, int], float] = {}
+        """How often each board is drawn from."""
         for source, share in zip(self.sources, self.shares, strict=True):
-            found[source.board] = found.get(source.board, 0.0) + float(share)
-        return found
-
-    def _next_board(self, generator: torch.Generator) -> tuple[int, int]:
-        """Choose a board by chance; by the generator's seed, since a GPU would have to wait."""
-        weights = self._weights()
-        if len(weights) == 1:
-            return self.sources[0].board
-        chance = np.random.default_rng(generator.initial_seed())
-        odds = np.array(list(weights.values()))
-        return list(weights)[int(chance.choice(len(odds), p=odds / odds.sum()))]
+            self._boards[source.board] = self._boards.get(source.board, 0.0) + float(share)
+        self.main = max(self._boards, key=self._boards.__getitem__)
+        """Rows and columns of the board that is learned from most."""
+        self.judging = [source for source in self.sources if source.board == self.main]
+        """The sources whose held-out games are measured."""
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Draw a batch by chance."""
-        board = self._next_board(generator)
+        # The board follows from the generator's seed: for a drawn number a GPU would have to wait.
+        chance, odds = np.random.default_rng(generator.initial_seed()), list(self._boards.values())
+        board = list(self._boards)[int(chance.choice(len(odds), p=np.array(odds) / sum(odds)))]
         chosen = [i for i, source in enumerate(self.sources) if source.board == board]
         shares = self.shares[chosen] / self.shares[chosen].sum()
         counts = [round(share * size) for share in shares]
@@ -232,20 +239,17 @@ class Sampler:
         parts = []
         for i, count in zip(chosen, counts, strict=True):
             source = self.sources[i]
-            device = source.codes.device
-            pick = torch.randint(len(source.train), (count,), generator=generator, device=device)
+            pick = torch.randint(
+                len(source.train), (count,), generator=generator, device=self.device
+            )
             parts.append(source.batch(source.train[pick]))
         return Batch.join(parts)
 
-    def judging(self) -> list[Source]:
-        """Return the sources whose held-out games tell how well it goes: of the main board."""
-        return [source for source in self.sources if source.board == self.main]
-
     def held_out(self, size: int) -> Batch:
-        """Return always the same positions of held-out games, evenly from those sources."""
-        parts, sources = [], self.judging()
-        for source in sources:
-            count = min(size // len(sources), len(source.held_out))
+        """Return always the same positions of held-out games, evenly from `judging`."""
+        parts = []
+        for source in self.judging:
+            count = min(size // len(self.judging), len(source.held_out))
             step = max(1, len(source.held_out) // max(count, 1))
             parts.append(source.batch(source.held_out[::step][:count]))
         return Batch.join(parts)

@@ -15,8 +15,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,8 +25,8 @@ from torch import Tensor
 
 from tengen.board import points_at
 from tengen.board.kernels import new_state
-from tengen.learners.network.fitting import train_steps
-from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE, encode_games
+from tengen.learners.network.batches import ReplayBuffer
+from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.network.katago import Teacher, TeacherPositions, inputs_of
 from tengen.learners.network.katago_kernels import (
     LADDER_BIT,
@@ -36,181 +35,15 @@ from tengen.learners.network.katago_kernels import (
     encode_states,
     play_states,
 )
-from tengen.learners.network.settings import DESIGNS, SCORE_SCALE, Design, DistillationSettings
-from tengen.learners.network.shards import Shard, bordered
+from tengen.learners.network.settings import DESIGNS, SCORE_SCALE, DistillationSettings
+from tengen.learners.network.shards import Shard
 from tengen.learners.network.torch_network import Output, network_arrays, planes_of
-from tengen.learners.network.training import Trainer
+from tengen.learners.network.training import Trainer, train_steps
 from tengen.models.runs import Run
 
 _OWNER_SCALE = 127.0
 _PHASES = (0.0, 0.02, 0.1, 0.3)
 """Where phases of a game begin, as moves per point of the board."""
-_GAMES_PER_THREAD = 16
-
-
-@dataclass
-class Encoded:
-    """Positions of some games of one size, as both networks read them, on the processor."""
-
-    rows: int
-    cols: int
-    codes: NDArray[np.uint8]
-    teacher_codes: NDArray[np.int16]
-    history: NDArray[np.int16]
-    passes: NDArray[np.bool_]
-    earlier: NDArray[np.int64]
-    """Positions x 2: rows of `teacher_codes` of the positions one and two moves before."""
-    komi: NDArray[np.float32]
-    """Points the side to move receives."""
-    chill: NDArray[np.float32]
-    """What the teacher adds to that under territory scoring; see `katago.positions_of`."""
-    territory: NDArray[np.bool_]
-    move: NDArray[np.int16]
-    """The move people played, -1 where a machine did."""
-    ply: NDArray[np.int16]
-    use: NDArray[np.int64]
-    """Rows to learn from."""
-
-
-def encode_shard(
-    shard: Shard, *, pool: ThreadPoolExecutor, people: bool, start: NDArray[np.int32] | None = None
-) -> Encoded:
-    """Encode all positions of a shard; those before ply `start` of a game are not learned from."""
-    rows, cols, points = shard.rows, shard.cols, shard.rows * shard.cols
-    offsets = np.concatenate([[0], np.cumsum(shard.lengths, dtype=np.int64)])
-    setup_offsets = np.concatenate([[0], np.cumsum(shard.setup_lengths, dtype=np.int64)])
-    moves, setup = bordered(shard.moves, rows, cols), bordered(shard.setup, rows, cols)
-    games = np.arange(len(shard))
-    areas = shard.territory == 0
-    total = len(moves)
-    codes = np.empty((total, points), np.uint8)
-    teacher_codes = np.empty((total, points), np.int16)
-
-    def work(first: int) -> None:
-        last = min(first + _GAMES_PER_THREAD, len(shard))
-        part = slice(offsets[first], offsets[last])
-        given = (games, moves, shard.colours, offsets, setup, shard.setup_colours, setup_offsets)
-        encode_games(*given, first, last, rows, cols, True, codes[part])
-        encode_games_for_teacher(*given, areas, first, last, rows, cols, teacher_codes[part])
-
-    list(pool.map(work, range(0, len(shard), _GAMES_PER_THREAD)))
-    game = np.repeat(games, shard.lengths)
-    ply = np.arange(total) - offsets[game]
-    history = np.full((total, HISTORY), NOWHERE, np.int16)
-    passes = np.zeros((total, HISTORY), np.bool_)
-    earlier = np.tile(np.arange(total)[:, None], (1, 2))
-    for ago in range(1, HISTORY + 1):
-        known = ply >= ago
-        before = shard.moves[np.maximum(np.arange(total) - ago, 0)]
-        # A history that does not alternate is not one.
-        colour = shard.colours[np.maximum(np.arange(total) - ago, 0)]
-        alternates = colour == (shard.colours if ago % 2 == 0 else 3 - shard.colours)
-        known = known & alternates
-        history[:, ago - 1] = np.where(known & (before < points), before, NOWHERE)
-        passes[:, ago - 1] = known & (before == points)
-        if ago <= 2:
-            earlier[known, ago - 1 :] -= 1
-    sign = np.where(shard.colours == 1, -1.0, 1.0)
-    stones = np.where(shard.moves < points, np.where(shard.colours == 1, 1, -1), 0)
-    before_game = np.concatenate([[0], np.cumsum(stones)])
-    chill = before_game[:-1] - before_game[offsets[game]]
-    setup_stones = np.concatenate([[0], np.cumsum(np.where(shard.setup_colours == 1, 1, -1))])
-    chill = chill + (setup_stones[setup_offsets[game + 1]] - setup_stones[setup_offsets[game]])
-    use = np.arange(total) if start is None else np.flatnonzero(ply >= start[game])
-    return Encoded(
-        rows, cols, codes, teacher_codes, history, passes, earlier,
-        (sign * shard.komi[game]).astype(np.float32), (sign * chill).astype(np.float32),
-        shard.territory[game] != 0,
-        shard.moves.astype(np.int16) if people else np.full(total, -1, np.int16),
-        ply.astype(np.int16), use,
-    )  # fmt: skip
-
-
-def teacher_positions(
-    codes: Tensor, earlier: Tensor, history: Tensor, passes: Tensor, komi: Tensor,
-    territory: Tensor, rows: int, cols: int,
-) -> TeacherPositions:  # fmt: skip
-    """Pack tensors for the teacher, under simple ko and without suicide."""
-    rules = torch.zeros(len(codes), 6, device=codes.device)
-    rules[:, 3] = rules[:, 4] = territory.float()
-    return TeacherPositions(rows, cols, codes, earlier, history, passes, komi, rules)
-
-
-class Answers:
-    """Positions of one board size with the teacher's answers, on the device; full ones stay."""
-
-    def __init__(self, rows: int, cols: int, capacity: int, device: torch.device) -> None:
-        points = rows * cols
-        self.rows, self.cols, self.capacity, self.count = rows, cols, capacity, 0
-
-        def room(*shape: int, dtype: torch.dtype) -> Tensor:
-            return torch.zeros((capacity, *shape), dtype=dtype, device=device)
-
-        self.codes = room(points, dtype=torch.uint8)
-        self.history = room(HISTORY, dtype=torch.int16)
-        self.passed = room(dtype=torch.bool)
-        self.komi = room(dtype=torch.float32)
-        self.territory = room(dtype=torch.bool)
-        self.move = room(dtype=torch.int16)
-        self.ply = room(dtype=torch.int16)
-        self.policy = room(points + 1, dtype=torch.float16)
-        self.winner = room(dtype=torch.float32)
-        self.lead = room(dtype=torch.float32)
-        self.spread = room(dtype=torch.float32)
-        self.owner = room(points, dtype=torch.int8)
-
-    def add(self, encoded: Encoded, ask: Callable[..., Any], size: int) -> int:
-        """Let the teacher answer for encoded positions; return how many there was room for.
-
-        All calls have `size` positions, since another number would compile the teacher again.
-        """
-        device = self.codes.device
-        use = encoded.use[: self.capacity - self.count]
-        for start in range(0, len(use), size):
-            part = use[start : start + size]
-            filled = np.resize(part, size)
-
-            def put(array: NDArray[Any], at: NDArray[np.int64] = filled) -> Tensor:
-                return torch.from_numpy(array[at]).to(device, non_blocking=True)
-
-            codes = put(encoded.teacher_codes)
-            before = torch.stack(
-                [put(encoded.teacher_codes, encoded.earlier[filled, k]) for k in range(2)], 1
-            )
-            history, passes = put(encoded.history), put(encoded.passes)
-            komi, territory = put(encoded.komi), put(encoded.territory)
-            packed = teacher_positions(
-                codes, (before & LADDER_BIT) > 0, history, passes,
-                komi + put(encoded.chill) * territory, territory, self.rows, self.cols,
-            )  # fmt: skip
-            said = ask(*inputs_of(packed))
-            policy = masked(said.moves, codes).softmax(1)
-            n = len(part)
-            rows = slice(self.count, self.count + n)
-            self.codes[rows] = put(encoded.codes)[:n]
-            self.history[rows], self.passed[rows] = history[:n], passes[:n, 0]
-            self.komi[rows], self.territory[rows] = komi[:n], territory[:n]
-            self.move[rows], self.ply[rows] = put(encoded.move)[:n], put(encoded.ply)[:n]
-            self.policy[rows] = policy[:n].half()
-            self.winner[rows], self.lead[rows] = said.winner[:n], said.lead[:n]
-            self.spread[rows] = said.spread[:n]
-            self.owner[rows] = (said.ownership[:n] * _OWNER_SCALE).round().to(torch.int8)
-            self.count += n
-        return len(use)
-
-    def batch(self, at: Tensor) -> TaughtBatch:
-        """Gather the positions at these places."""
-        return TaughtBatch(
-            self.rows, self.cols, self.codes[at], self.history[at], self.passed[at],
-            self.komi[at], self.territory[at], self.move[at].long(), self.policy[at].float(),
-            self.winner[at], self.lead[at], self.spread[at], self.owner[at].float() / _OWNER_SCALE,
-            self.phase(at),
-        )  # fmt: skip
-
-    def phase(self, at: Tensor) -> Tensor:
-        """Return which of the phases of a game positions belong to."""
-        edges = torch.tensor(_PHASES[1:], device=at.device)
-        return torch.bucketize(self.ply[at].float() / (self.rows * self.cols), edges, right=True)
 
 
 class TaughtBatch(NamedTuple):
@@ -233,7 +66,97 @@ class TaughtBatch(NamedTuple):
     lead: Tensor
     spread: Tensor
     owner: Tensor
+    """In steps of 1 / 127."""
     phase: Tensor
+    """Index into `_PHASES`."""
+
+
+def teacher_arrays(shard: Shard, pool: ThreadPoolExecutor) -> tuple[NDArray[Any], ...]:
+    """Return the position before every move, as `TeacherPositions` has it after the board's size.
+
+    Instead of earlier ladders there are the rows of the positions one and two moves before.
+    """
+    points, at = shard.rows * shard.cols, np.arange(shard.positions)
+    codes = shard.encode(encode_games_for_teacher, shard.territory == 0, np.int16, pool)
+    last, earlier = shard.last_moves(), np.tile(at[:, None], (1, 2))
+    for ago in range(1, HISTORY + 1):
+        # A history that does not alternate is not one.
+        before = shard.colours[np.maximum(at - ago, 0)]
+        alternates = before == (shard.colours if ago % 2 == 0 else 3 - shard.colours)
+        last[~alternates, ago - 1] = NOWHERE
+        if ago <= 2:
+            earlier[last[:, ago - 1] != NOWHERE, ago - 1 :] -= 1
+    # Under territory scoring the teacher gives each side a point per stone of the other.
+    stones = np.where(shard.moves < points, np.where(shard.colours == 1, 1, -1), 0)
+    before_move = np.concatenate([[0], np.cumsum(stones)])
+    on_board = np.concatenate([[0], np.cumsum(np.where(shard.setup_colours == 1, 1, -1))])
+    game = np.repeat(np.arange(len(shard)), shard.lengths)
+    chill = before_move[:-1] - before_move[shard.offsets[game]]
+    chill += on_board[shard.setup_offsets[game + 1]] - on_board[shard.setup_offsets[game]]
+    territory = shard.territory[game] != 0
+    komi = np.where(shard.colours == 1, -1, 1) * (shard.komi[game] + chill * territory)
+    history = np.where(last == points, NOWHERE, last)
+    return codes, earlier, history, last == points, komi.astype(np.float32), _rules(territory)
+
+
+def _rules(territory: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return the teacher's inputs for simple ko without suicide."""
+    rules = np.zeros((len(territory), 6), np.float32)
+    rules[:, 3] = rules[:, 4] = territory
+    return rules
+
+
+class Labeller:
+    """Asks the teacher about positions, always as many at a time: PyTorch compiles it for that."""
+
+    def __init__(self, teacher: Teacher, device: torch.device, pool: ThreadPoolExecutor) -> None:
+        self.device, self.pool = device, pool
+        self.ask: Callable[..., Any] = teacher.prepare(device).eval()
+        if device.type == "cuda":
+            self.ask = torch.compile(self.ask, dynamic=False)
+
+    def put(self, array: NDArray[Any]) -> Tensor:
+        """Copy an array to the device."""
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device, non_blocking=True)
+
+    def answers(
+        self,
+        shard: Shard,
+        size: int,
+        *,
+        people: bool,
+        begins: NDArray[np.int32] | None = None,
+        most: int | None = None,
+    ) -> Iterator[TaughtBatch]:
+        """Yield the positions of a shard, `size` or fewer at a time; at most `most` in all.
+
+        Without `people`, the moves are not to be learned. `begins` are the plies of games at which
+        learning begins.
+        """
+        seen = shard.encoded(ladders=True, pool=self.pool)
+        codes, earlier, *others = teacher_arrays(shard, self.pool)
+        ply = np.arange(shard.positions) - np.repeat(shard.offsets[:-1], shard.lengths)
+        use = np.flatnonzero(ply >= (0 if begins is None else np.repeat(begins, shard.lengths)))
+        use = use[:most]
+        moves = shard.moves if people else np.full(shard.positions, -1, np.int16)
+        phase = np.digitize(
+            ply.astype(np.float32) / np.float32(shard.rows * shard.cols),
+            np.array(_PHASES[1:], np.float32),
+        )
+        for start in range(0, len(use), size):
+            part = use[start : start + size]
+            at = np.resize(part, size)
+            here, before = self.put(codes[at]), self.put(codes[earlier[at]])
+            rest = (self.put(array[at]) for array in others)
+            packed = TeacherPositions(*shard.board, here, (before & LADDER_BIT) > 0, *rest)
+            said, n = self.ask(*inputs_of(packed)), len(part)
+            arrays = seen.codes, seen.history, seen.passed, seen.komi, seen.territory, moves
+            yield TaughtBatch._make([
+                *shard.board, *(self.put(array[part]) for array in arrays),
+                masked(said.moves, here).softmax(1)[:n].half(), said.winner[:n], said.lead[:n],
+                said.spread[:n], (said.ownership[:n] * _OWNER_SCALE).round().to(torch.int8),
+                self.put(phase[part].astype(np.int8)),
+            ])  # fmt: skip
 
 
 def masked(logits: Tensor, codes: Tensor) -> Tensor:
@@ -271,49 +194,48 @@ def fit_temperatures(policy: Tensor, move: Tensor, phase: Tensor) -> list[float]
 class Student(Trainer):
     """A network in training from a teacher's answers."""
 
-    weights: ClassVar[dict[str, float]] = {
-        "best": 1.0, "people": 1.0, "winner": 0.8, "lead": 0.08, "spread": 0.02, "owners": 0.5,
-    }  # fmt: skip
-    parts = tuple(weights)
+    parts = ("best", "people", "winner", "lead", "spread", "owners")
 
-    def __init__(self, design: Design, settings: Any, device: torch.device) -> None:
-        super().__init__(design, settings, device)
+    def __init__(self, settings: DistillationSettings, device: torch.device) -> None:
+        super().__init__(DESIGNS[settings.design], settings, device)
         self.temperatures = torch.full((len(_PHASES),), 1.5, device=device)
         """How much people's uncertainty softens the teacher's policy, per phase of the game."""
-
-    def weight_of(self, part: str) -> float:
-        """Return the weight of a part of the loss."""
-        return self.weights[part]
 
     def losses(self, output: Output, batch: TaughtBatch) -> dict[str, Tensor]:
         """Return the parts of the loss of a batch."""
         assert output.best is not None
-        by_people = batch.moves >= 0
-        played = F.one_hot(batch.moves.clamp(min=0), batch.policy.shape[1]).float()
-        softer = softened(batch.policy, self.temperatures[batch.phase][:, None])
+        by_people, policy = batch.moves >= 0, batch.policy.float()
+        played = F.one_hot(batch.moves.long().clamp(min=0), policy.shape[1]).float()
+        softer = softened(policy, self.temperatures[batch.phase.long()][:, None])
         expected = torch.where(by_people[:, None], played, softer)
         spread = (batch.spread / SCORE_SCALE).clamp(min=0.01).log()
+        owner = (batch.owner.float() / _OWNER_SCALE + 1) / 2
         return {
-            "best": F.cross_entropy(output.best, batch.policy),
+            "best": F.cross_entropy(output.best, policy),
             "people": F.cross_entropy(output.moves, expected),
             "winner": F.binary_cross_entropy_with_logits(output.winner, batch.winner),
             "lead": F.smooth_l1_loss(output.score, batch.lead, beta=2.0),
             "spread": (output.spread - spread).square().mean(),
-            "owners": F.binary_cross_entropy_with_logits(output.ownership, (batch.owner + 1) / 2),
+            "owners": F.binary_cross_entropy_with_logits(output.ownership, owner),
         }
 
-    def refresh_norms(self, answers: Answers, size: int, batches: int) -> None:
+    def draw(self, answers: ReplayBuffer[TaughtBatch], seed: int) -> TaughtBatch:
+        """Draw a batch by chance."""
+        generator, size = torch.Generator(self.device).manual_seed(seed), (self.settings.batch,)
+        return answers.at(
+            torch.randint(len(answers), size, generator=generator, device=self.device)
+        )
+
+    def refresh_norms(self, answers: ReplayBuffer[TaughtBatch]) -> None:
         """Bring the norms' statistics up to date; they lag behind while the rate is high."""
         self.network.train()
-        generator = torch.Generator(self.device)
-        for number in range(batches):
-            generator.manual_seed(self.settings.seed + number)
-            at = torch.randint(answers.count, (size,), generator=generator, device=self.device)
+        for number in range(min(_NORM_BATCHES, self.settings.steps)):
+            batch = self.draw(answers, self.settings.seed + number)
             with torch.no_grad(), torch.autocast(self.device.type, self.dtype, enabled=self.mixed):
-                self.network(planes_of(answers.batch(at), self.table.to(self.dtype)))
+                self.network(planes_of(batch, self.table.to(self.dtype)))
 
     def start_from(self, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the weights of a network of the same tower; see `fitting.check_design`.
+        """Take over the weights of a network of the same tower; see `settings.check_design`.
 
         Missing move outputs are copied; the rest of wider outputs begins at random.
         """
@@ -325,44 +247,35 @@ class Student(Trainer):
             own[tuple(slice(n) for n in tensor.shape)].copy_(tensor)
         self.network.load_state_dict(state)
 
-    def learn_from(self, sources: Sequence[tuple[Answers, float]], settings: Any) -> None:
+    def learn_from(self, sources: Sequence[tuple[ReplayBuffer[TaughtBatch], float]]) -> None:
         """Make one step; the first source's board sets the norms' statistics.
 
         The batch follows from the seed and the number of the step alone.
         """
-        number = settings.seed * 1_000_003 + self.step
+        number = self.settings.seed * 1_000_003 + self.step
         odds = np.array([weight for _, weight in sources])
         chosen = int(np.random.default_rng(number).choice(len(odds), p=odds / odds.sum()))
-        answers = sources[chosen][0]
-        generator = torch.Generator(self.device).manual_seed(number)
-        shape = (settings.batch,)
-        at = torch.randint(answers.count, shape, generator=generator, device=self.device)
-        main = (answers.rows, answers.cols) == (sources[0][0].rows, sources[0][0].cols)
-        self.learn(answers.batch(at), self.step / settings.steps, statistics=main)
-
-
-@dataclass(frozen=True)
-class Play:
-    """How the teacher plays games to learn from."""
-
-    games: int
-    rows: int
-    cols: int
-    plies: int
+        batch = self.draw(sources[chosen][0], number)
+        main = batch[:2] == sources[0][0].rows[:2]
+        self.learn(batch, self.step / self.settings.steps, statistics=main)
 
 
 def teacher_games(
-    play: Play, ask: Callable[..., Any], *, device: torch.device, seed: int,
-    pool: ThreadPoolExecutor, start: Shard | None = None,
-) -> tuple[Shard, NDArray[np.int32]]:  # fmt: skip
+    labeller: Labeller,
+    games: int,
+    board: tuple[int, int],
+    plies: int,
+    *,
+    seed: int,
+    start: Shard | None = None,
+) -> tuple[Shard, NDArray[np.int32]]:
     """Let the teacher play games with chance moves; return them and where each begins.
 
     Games differ in how often a move is drawn from a flattened policy or at random, in komi and in
     how they are counted. With `start` each begins at a random ply of one of its games.
     """
-    rows, cols, points = play.rows, play.cols, play.rows * play.cols
+    rows, cols, points = *board, board[0] * board[1]
     chance = np.random.default_rng(seed)
-    games = play.games
     states = np.stack([new_state(rows, cols)] * games)
     territory = chance.random(games) < 0.4
     usual = np.where(territory, 6.5, 7.5)
@@ -381,39 +294,30 @@ def teacher_games(
     played = (record >= 0) & (record < points)
     stones = played[:, ::2].sum(1) - played[:, 1::2].sum(1)
     codes = np.empty((games, points), np.int16)
-    ladders = np.zeros((2, games, points), np.bool_)
-    areas = ~territory
-    running = np.ones(games, np.bool_)
-    put: Callable[[NDArray[Any]], Tensor] = lambda array: torch.from_numpy(array).to(device)  # noqa: E731
+    ladders = np.zeros((games, 2, points), np.bool_)
+    rules, areas, running = _rules(territory), ~territory, np.ones(games, np.bool_)
+    put, device = labeller.put, labeller.device
     heat, risk = put(temperature), put(mistakes)
     generator = torch.Generator(device).manual_seed(seed)
     parts = [(i, min(i + 256, games)) for i in range(0, games, 256)]
     everyone = np.arange(games)
-    for ply in range(play.plies):
-        list(pool.map(lambda part: encode_states(states, areas, *part, codes), parts))
+    for ply in range(plies):
+        list(labeller.pool.map(lambda part: encode_states(states, areas, *part, codes), parts))
         now = (codes & LADDER_BIT) > 0
         if ply == 0:
-            ladders[:] = now
-        history = np.full((games, HISTORY), NOWHERE, np.int16)
-        passes = np.zeros((games, HISTORY), np.bool_)
-        for ago in range(1, HISTORY + 1):
-            at = lengths - ago
-            before = np.where(at >= 0, record[everyone, np.maximum(at, 0)], NOWHERE)
-            passes[:, ago - 1] = before == points
-            history[:, ago - 1] = np.where(before == points, NOWHERE, before)
+            ladders[:] = now[:, None]
+        at = lengths[:, None] - np.arange(1, HISTORY + 1)
+        last = np.where(at >= 0, record[everyone[:, None], np.maximum(at, 0)], NOWHERE)
+        passes = last == points
         white = lengths % 2 == 1
         whole_komi = komi + stones * territory
         own_komi = np.where(white, whole_komi, -whole_komi).astype(np.float32)
         seen = put(codes)
-        packed = teacher_positions(
-            seen, put(ladders.transpose(1, 0, 2).copy()), put(history), put(passes),
-            put(own_komi), put(territory), rows, cols,
-        )  # fmt: skip
-        said = ask(*inputs_of(packed))
+        arrays = ladders, np.where(passes, NOWHERE, last), passes, own_komi, rules
+        said = labeller.ask(*inputs_of(TeacherPositions(rows, cols, seen, *map(put, arrays))))
         logits = masked(said.moves.float(), seen)
         early = put((lengths - begins < opening).astype(np.float32))
-        warmth = torch.maximum(heat, early * 1.6)
-        odds = (logits / warmth[:, None]).softmax(1)
+        odds = (logits / torch.maximum(heat, early * 1.6)[:, None]).softmax(1)
         legal = (seen & LEGAL_BIT) > 0
         anywhere = torch.cat([legal.float(), torch.full_like(odds[:, :1], 1e-6)], 1)
         anywhere = anywhere / anywhere.sum(1, keepdim=True)
@@ -426,23 +330,14 @@ def teacher_games(
         record[everyone[running], lengths[running]] = drawn[running]
         stones += running * (drawn < points) * np.where(white, -1, 1)
         lengths[running] += 1
-        over = (drawn == points) & passes[:, 0]
-        running &= ~over & (lengths < 511)
-        ladders[1], ladders[0] = ladders[0], now
+        running &= ~((drawn == points) & passes[:, 0]) & (lengths < 511)
+        ladders = np.stack([now, ladders[:, 0]], 1)
         moves = points_at(drawn, rows, cols).astype(np.int64)
-        list(pool.map(lambda part, moves=moves: play_states(states, moves, *part), parts))
+        list(labeller.pool.map(lambda part, m=moves: play_states(states, m, *part), parts))
         if not running.any():
             break
     kept = [record[i, : lengths[i]] for i in range(games)]
-    colours = [(np.arange(n) % 2 + 1).astype(np.int8) for n in lengths]
-    nothing = np.zeros(0, np.int16)
-    shard = Shard(
-        rows=rows, cols=cols, moves=np.concatenate(kept), colours=np.concatenate(colours),
-        lengths=lengths, setup=nothing, setup_colours=nothing.astype(np.int8),
-        setup_lengths=np.zeros(games, np.int32), komi=komi, territory=territory.astype(np.int8),
-        winner=np.zeros(games, np.int8), score=np.zeros(games, np.float32),
-        labelled=np.zeros(0, np.int32), ownership=np.zeros((0, points), np.int8),
-    )  # fmt: skip
+    shard = Shard.of_machines(rows, cols, kept, komi=komi, territory=territory.astype(np.int8))
     return shard, begins
 
 
@@ -450,20 +345,17 @@ def _take_prefixes(
     start: Shard, states: NDArray[Any], record: NDArray[np.int16], chance: np.random.Generator
 ) -> NDArray[np.int32]:
     """Bring states to random plies of people's games; return the plies."""
-    offsets = np.concatenate([[0], np.cumsum(start.lengths, dtype=np.int64)])
-    moves = bordered(start.moves, start.rows, start.cols).astype(np.int64)
+    moves = start.bordered_moves().astype(np.int64)
     lengths = np.zeros(len(states), np.int32)
     for i in range(len(states)):
         game = i % len(start)
-        most = int(start.lengths[game]) - 1
-        plies = int(chance.integers(0, min(most, 260)))
-        first = offsets[game]
-        colours = start.colours[first : first + plies]
-        if start.setup_lengths[game] or (colours != np.arange(plies) % 2 + 1).any():
+        plies = int(chance.integers(0, min(int(start.lengths[game]) - 1, 260)))
+        cut = slice(start.offsets[game], start.offsets[game] + plies)
+        if start.setup_lengths[game] or (start.colours[cut] != np.arange(plies) % 2 + 1).any():
             continue
-        record[i, :plies] = start.moves[first : first + plies]
+        record[i, :plies] = start.moves[cut]
         lengths[i] = plies
-        for move in moves[first : first + plies]:
+        for move in moves[cut]:
             play_states(states[i : i + 1], np.array([move]), 0, 1)
     return lengths
 
@@ -477,33 +369,12 @@ def human_chunks(shards: Sequence[Shard], games: int, seed: int) -> Iterator[Sha
     parts = [(s, i) for s in shards for i in range(0, len(s), games)]
     for number in chance.permutation(len(parts)):
         shard, first = parts[number]
-        chunk = shard_part(shard, first, min(first + games, len(shard)))
+        chunk = shard.part(first, min(first + games, len(shard)))
         area = chance.random(len(chunk)) < 0.5
-        komi = np.where(area, np.where(chunk.komi == 6.5, 7.5, chunk.komi), chunk.komi)
+        komi = np.where(area & (chunk.komi == 6.5), 7.5, chunk.komi)
         yield dataclasses.replace(
             chunk, komi=komi.astype(np.float32), territory=(~area).astype(np.int8)
         )
-
-
-def shard_part(shard: Shard, first: int, last: int) -> Shard:
-    """Return games `first` to `last` of a shard, without labels of owners."""
-    moves = np.concatenate([[0], np.cumsum(shard.lengths, dtype=np.int64)])
-    setup = np.concatenate([[0], np.cumsum(shard.setup_lengths, dtype=np.int64)])
-    m, s, g = slice(moves[first], moves[last]), slice(setup[first], setup[last]), slice(first, last)
-    return Shard(
-        shard.rows, shard.cols, shard.moves[m], shard.colours[m], shard.lengths[g],
-        shard.setup[s], shard.setup_colours[s], shard.setup_lengths[g], shard.komi[g],
-        shard.territory[g], shard.winner[g], shard.score[g], np.zeros(0, np.int32),
-        np.zeros((0, shard.rows * shard.cols), np.int8),
-    )  # fmt: skip
-
-
-def asker(teacher: Teacher, device: torch.device) -> Callable[..., Any]:
-    """Return the teacher as a function, compiled where there is a GPU."""
-    if device.type != "cuda":
-        return teacher
-    compiled: Callable[..., Any] = torch.compile(teacher, dynamic=False)
-    return compiled
 
 
 _TEACHER_BATCH = 8192
@@ -528,63 +399,70 @@ def distil(
     A resumed run labels the same positions again and then goes on as if it had never stopped.
     """
     place = torch.device(device)
-    student = Student(DESIGNS[settings.design], settings, place)
+    student = Student(settings, place)
     if run is not None and run.start is not None:
         student.restore(run.start.arrays, run.start.step)
     elif start is not None:
         student.start_from(start)
-    ask = asker(teacher.prepare(place).eval(), place)
     size = min(_TEACHER_BATCH, 4 * settings.batch)
-    rows, cols = shards[0].rows, shards[0].cols
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        capacity = min(settings.positions, sum(shard.positions for shard in shards))
-        people = Answers(rows, cols, capacity, place)
+    board = shards[0].board
+    capacity = min(settings.positions, sum(shard.positions for shard in shards))
+
+    def buffered(
+        answers: Iterator[TaughtBatch], room: int, into: ReplayBuffer[TaughtBatch] | None = None
+    ) -> ReplayBuffer[TaughtBatch] | None:
+        """Add labelled positions to a buffer, made when the first arrive."""
+        for batch in answers:
+            if into is None:
+                into = ReplayBuffer(batch, room)
+            into.add(batch)
+        if into is not None:
+            on_report({"labelled": len(into), "board": f"{into.rows.rows}x{into.rows.cols}"})
+        return into
+
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        labeller = Labeller(teacher, place, pool)
         chunks = human_chunks(shards, settings.chunk, settings.seed)
 
-        def label_more() -> bool:
-            chunk = next(chunks, None)
-            if chunk is None or people.count == people.capacity:
-                return False
-            people.add(encode_shard(chunk, pool=pool, people=True), ask, size)
-            on_report({"labelled": people.count, "board": f"{rows}x{cols}"})
-            return True
+        def labelled(shard: Shard, known: int) -> Iterator[TaughtBatch]:
+            return labeller.answers(shard, size, people=True, most=capacity - known)
 
-        label_more()
-        some = torch.arange(0, people.count, max(1, people.count // 50_000), device=place)
-        policy, moves = people.policy[some].float(), people.move[some].long()
-        found = fit_temperatures(policy, moves, people.phase(some))
+        people = buffered(labelled(next(chunks), 0), capacity)
+        assert people is not None, "shards have positions"
+        some = torch.arange(0, len(people), max(1, len(people) // 50_000), device=place)
+        known = people.at(some)
+        found = fit_temperatures(known.policy.float(), known.moves.long(), known.phase)
         student.temperatures.copy_(torch.tensor(found))
         sources = [(people, _SHARES["people"])]
         for name, shape, games, plies in (
             ("9x9", (9, 9), settings.games_9x9, 120),
             ("13x13", (13, 13), settings.games_13x13, 230),
-            ("continued", (rows, cols), settings.continuations, 40),
+            ("continued", board, settings.continuations, 40),
         ):
             if games == 0:
                 continue
-            begin = shards[0] if name == "continued" else None
-            seed = settings.seed + shape[0] + plies
-            play = Play(games, *shape, plies)
+            begin, seed = shards[0] if name == "continued" else None, settings.seed
             shard, begins = teacher_games(
-                play, ask, device=place, seed=seed, pool=pool, start=begin
+                labeller, games, shape, plies, seed=seed + shape[0] + plies, start=begin
             )
-            encoded = encode_shard(shard, pool=pool, people=False, start=begins)
-            answers = Answers(*shape, len(encoded.use), place)
-            answers.add(encoded, ask, min(size, games))
-            if answers.count:
+            made = labeller.answers(shard, min(size, games), people=False, begins=begins)
+            answers = buffered(made, shard.positions - int(begins.sum()))
+            if answers is not None:
                 sources.append((answers, _SHARES[name]))
-            on_report({"labelled": answers.count, "board": f"{shape[0]}x{shape[1]}"})
 
         def keep_labelling(step: int) -> None:
-            drawn = (step + 1) * settings.batch
-            while drawn > settings.reuse * people.count and label_more():
-                pass
+            """Label as many positions as the batches up to a step need."""
+            while (step + 1) * settings.batch > settings.reuse * len(people):
+                chunk = next(chunks, None)
+                if chunk is None or len(people) == capacity:
+                    return
+                buffered(labelled(chunk, len(people)), capacity, people)
 
         def learn() -> None:
             keep_labelling(student.step)
-            student.learn_from(sources, settings)
+            student.learn_from(sources)
 
         keep_labelling(student.step - 1)
-        train_steps(student, learn, settings.steps, settings.batch, run=run, on_report=on_report)
-        student.refresh_norms(people, settings.batch, min(_NORM_BATCHES, settings.steps))
-    return {k: np.ascontiguousarray(v) for k, v in network_arrays(student.network).items()}
+        train_steps(student, learn, run=run, on_report=on_report)
+        student.refresh_norms(people)
+    return network_arrays(student.network)

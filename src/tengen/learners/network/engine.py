@@ -1,26 +1,36 @@
-"""Run a trained network on the processor, without PyTorch.
+"""Run a trained network: on the processor, without PyTorch, or on a GPU through PyTorch.
 
-Tied kernels are laid out once, norms are folded into them where nothing stands between, and the
-layers run in Numba (see `engine_kernels`). Positions lie as positions x rows x columns x maps. One
-call uses one thread; several threads may call at once.
+On the processor, tied kernels are laid out once, norms are folded into them where nothing stands
+between, and the layers run in Numba (see `engine_kernels`). Positions lie as positions x rows x
+columns x maps. One call uses one thread; several threads may call at once.
+
+A GPU gives the same up to rounding, to half precision unless that is refused.
 """
 
 from __future__ import annotations
 
+import os
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import Float32Array
+from tengen.errors import SpecError
 from tengen.learners.network.engine_kernels import (
     ADD,
+    COLS,
     RELU,
+    ROWS,
     STORE,
+    WIDTH,
     activate,
     combine,
     convolve,
@@ -44,7 +54,6 @@ from tengen.learners.network.settings import (
     USUAL_SIZE,
     Design,
 )
-from tengen.learners.network.vector_kernels import COLS, ROWS, WIDTH
 
 _EPSILON = 1e-5
 _MOST_AT_ONCE = 32
@@ -149,10 +158,8 @@ class Engine(Layers[Float32Array]):
 
     def __call__(self, positions: Positions) -> Judgement:
         """Evaluate positions."""
-        parts = range(0, len(positions), _MOST_AT_ONCE)
-        return Judgement.join(
-            [self._evaluate(positions.part(slice(i, i + _MOST_AT_ONCE))) for i in parts]
-        )
+        cuts = [slice(i, i + _MOST_AT_ONCE) for i in range(0, len(positions), _MOST_AT_ONCE)]
+        return Judgement.join([self._evaluate(positions.part(cut)) for cut in cuts])
 
     def judge_planes(self, planes: Float32Array) -> Judgement:
         """Evaluate any planes, positions x planes x rows x columns; slower."""
@@ -346,17 +353,110 @@ class _Room:
         return made
 
 
-class _Rooms(threading.local):
-    shape: tuple[int, int, int] | None = None
-    room: _Room
-
-
-_ROOMS = _Rooms()
+_ROOMS = threading.local()
 
 
 def _scratch(rows: int, cols: int, maps: int, positions: int) -> _Room:
     """Return this thread's arrays, made anew only when a board differs or there are too few."""
-    shape = rows, cols, maps
-    if shape != _ROOMS.shape or len(_ROOMS.room.x) < positions:
-        _ROOMS.room, _ROOMS.shape = _Room(rows, cols, maps, positions), shape
-    return _ROOMS.room.part(positions)
+    room: _Room | None = getattr(_ROOMS, "room", None)
+    if room is None or room.x.shape[1:] != (rows, cols, maps) or len(room.x) < positions:
+        room = _ROOMS.room = _Room(rows, cols, maps, positions)
+    return room.part(positions)
+
+
+# ----- GPUs -----
+
+VARIABLE = "TENGEN_DEVICE"
+"""Names the device on which networks run: cpu, cuda, or auto, the default."""
+AT_ONCE = 4
+"""A search should ask a GPU this many times the positions that it asks a processor together."""
+_MOST_AT_ONCE_ON_GPU = 1024
+_ONE_AT_A_TIME = threading.Lock()
+"""Threads share the GPU, and PyTorch's settings of it."""
+_FILES = (Path("/dev/nvidia0"), Path("/dev/dxg"))
+"""Without these a system has no GPU that PyTorch could use here, so PyTorch need not be loaded."""
+
+
+def torch_or_refuse() -> Any:
+    """Import PyTorch, or say how to get it."""
+    try:
+        import torch
+    except ImportError:
+        raise SpecError("training needs PyTorch: pip install tengen[torch]") from None
+    return torch
+
+
+def chosen_device(device: str) -> str:
+    """Check the name of a device; `auto` is a GPU where there is one."""
+    torch = torch_or_refuse()
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise SpecError(f"device {device}: PyTorch finds no GPU here; use cpu")
+    if device.split(":")[0] not in ("cpu", "cuda"):
+        raise SpecError(f"device {device}: there are cpu, cuda and auto")
+    return device
+
+
+@cache
+def gpu_wanted() -> str | None:
+    """Name the GPU to run networks on, or None for the processor."""
+    wanted = os.environ.get(VARIABLE, "auto")
+    if wanted == "auto":
+        may = os.name == "nt" or any(file.exists() for file in _FILES)
+        if not may or find_spec("torch") is None:
+            return None
+    try:
+        chosen = "cpu" if wanted == "cpu" else chosen_device(wanted)
+    except SpecError as mistake:
+        raise SpecError(f"{VARIABLE}: {mistake}") from None
+    return None if chosen == "cpu" else chosen
+
+
+class GpuEngine:
+    """A network laid out for a device of PyTorch.
+
+    A GPU that fails is given up for the processor, with one warning.
+    """
+
+    def __init__(
+        self, weights: Mapping[str, NDArray[Any]], design: Design, device: str, *, half: bool = True
+    ) -> None:
+        import torch
+
+        from tengen.learners.network.torch_network import network_of
+
+        self.design, self.device, self._weights = design, torch.device(device), weights
+        self._network = network_of(weights, design).eval().to(self.device)
+        self._half = half and self.device.type == "cuda"
+        self._processor: Engine | None = None
+
+    def __call__(self, positions: Positions) -> Judgement:
+        """Evaluate positions."""
+        if self._processor is None:
+            try:
+                return self.judge_planes(positions.planes())
+            except RuntimeError as failure:
+                line = str(failure).splitlines()[0]
+                warnings.warn(f"{self.device} failed ({line}): going on without it", stacklevel=2)
+                self._processor = Engine(self._weights, self.design)
+        return self._processor(positions)
+
+    def judge_planes(self, planes: Float32Array) -> Judgement:
+        """Evaluate any planes, positions x planes x rows x columns."""
+        starts = range(0, len(planes), _MOST_AT_ONCE_ON_GPU)
+        return Judgement.join([self._pass(planes[i : i + _MOST_AT_ONCE_ON_GPU]) for i in starts])
+
+    def _pass(self, planes: Float32Array) -> Judgement:
+        import torch
+
+        half = torch.autocast(self.device.type, torch.float16, enabled=self._half)
+        # Otherwise these GPUs round the factors of single-precision products to ten bits.
+        products = torch.backends.cudnn.flags(enabled=True, allow_tf32=self._half)
+        with _ONE_AT_A_TIME, torch.inference_mode(), half, products:
+            said = self._network(torch.from_numpy(planes).to(self.device))
+            spread = torch.exp(said.spread.clamp(-4, 4)) * SCORE_SCALE
+            owners = torch.tanh(said.ownership / 2)
+            parts = said.moves, said.winner, said.score, spread, owners, said.best
+            arrays: Any = (None if p is None else p.float().cpu().numpy() for p in parts)
+            return Judgement(*arrays)

@@ -1,13 +1,14 @@
-"""Measure a network on games it has not seen: moves, winner, score, ownership; train nothing.
+"""Measure a network on games it has not seen: moves, winner, score and ownership.
 
-Passes are not predicted; only legal moves compete, and ties share credit. The winner is asked
-before every move of games with a known one; score and ownership where the record has a score and
-the scorer that was handed in confirms it.
+Passes are not predicted; only legal moves compete, and ties share credit. The winner is predicted
+before every move of games with a known one; score and ownership where the record has a score that
+the scorer confirmed.
 """
 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -15,19 +16,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tengen.board import Board
 from tengen.board.playouts import play_random
 from tengen.board.symmetry import elements, transform
-from tengen.learners.network import inputs
 from tengen.learners.network.engine import Engine, Judgement
-from tengen.learners.network.inputs import of_boards
-from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
+from tengen.learners.network.inputs import Positions, of_boards
 from tengen.learners.network.layers import operations
 from tengen.learners.network.learner import DeepNetwork
-from tengen.learners.network.shards import NO_SCORE, Shard, encode_games
+from tengen.learners.network.shards import NO_SCORE, Shard
 
 _CALIBRATION_BINS = 10
 TOPS = (1, 5, 10)
@@ -38,49 +36,39 @@ HALF = 0.5
 
 @dataclass
 class Evaluation:
-    """Sums over positions, ready to be added up."""
+    """Figures of all positions, one array per game."""
 
     games: int = 0
-    positions: int = 0
-    hits: dict[int, float] = field(default_factory=lambda: dict.fromkeys(TOPS, 0.0))
-    log_loss: float = 0.0
-    asked: int = 0
-    winner: float = 0.0
-    chances: list[FloatArray] = field(default_factory=list)
-    won: list[BoolArray] = field(default_factory=list)
-    score_error: list[float] = field(default_factory=list)
-    ownership: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    figures: dict[str, list[FloatArray]] = field(default_factory=lambda: defaultdict(list))
 
     def summary(self) -> dict[str, Any]:
         """Return the figures as plain values; None where nothing could be measured."""
-        chances = np.concatenate(self.chances) if self.chances else np.zeros(0)
-        won = np.concatenate(self.won) if self.won else np.zeros(0, np.bool_)
+        whole = {name: np.concatenate(parts) for name, parts in self.figures.items()}
+        positions = len(whole.get("log_loss", ()))
+
+        def mean(name: str) -> float | None:
+            return float(whole[name].mean()) if len(whole.get(name, ())) else None
+
         return {
             "games": self.games,
-            "positions": self.positions,
-            **{f"top{n}": _share(self.hits[n], self.positions) for n in TOPS},
-            "log_loss": _share(self.log_loss, self.positions),
-            "winner": _share(self.winner, self.asked),
-            "calibration": calibration(chances, won),
-            "score_error": float(np.mean(self.score_error)) if self.score_error else None,
-            "ownership": float(np.mean(self.ownership)) if self.ownership else None,
-            "milliseconds_per_position": _share(1000 * self.seconds, self.positions),
+            "positions": positions,
+            **{f"top{n}": mean(f"top{n}") for n in TOPS},
+            "log_loss": mean("log_loss"),
+            "winner": mean("winner"),
+            "calibration": calibration(whole["chances"], whole["won"]) if "won" in whole else None,
+            "score_error": mean("score_error"),
+            "ownership": mean("ownership"),
+            "milliseconds_per_position": 1000 * self.seconds / positions if positions else None,
         }
 
 
-def _share(part: float, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def calibration(chances: FloatArray, won: BoolArray) -> float | None:
+def calibration(chances: FloatArray, won: FloatArray | BoolArray) -> float:
     """Return how far chances are from what happened: the mean over ten bins, by their size.
 
     >>> calibration(np.array([0.75, 0.75, 0.75, 0.75]), np.array([True, True, True, False]))
     0.0
     """
-    if not len(chances):
-        return None
     bins = np.minimum((chances * _CALIBRATION_BINS).astype(np.int64), _CALIBRATION_BINS - 1)
     gap = 0.0
     for b in np.unique(bins):
@@ -100,116 +88,68 @@ def evaluate(
     """Measure a network on all positions of some shards, or on one of `every` so many."""
     whole = Evaluation()
     judge = network.measured()
-    for shard in shards:
-        codes = encode_games(shard, ladders=network.design_.ladders, threads=threads)
-        starts = np.concatenate([[0], np.cumsum(shard.lengths, dtype=np.int64)])
-        parts = [codes[starts[g] : starts[g + 1]] for g in range(len(shard))]
-        labels = {int(game): row for row, game in enumerate(shard.labelled)}
-        work = partial(_game, judge, shard, labels, every)
-        with ThreadPoolExecutor(threads) as pool:
-            for part in pool.map(work, range(len(shard)), parts):
-                _add(whole, part)
+    with ThreadPoolExecutor(threads) as pool:
+        for shard in shards:
+            positions = shard.encoded(ladders=network.design_.ladders, pool=pool)
+            work = partial(_measure_game, judge, shard, positions, every)
+            for seconds, figures in pool.map(work, range(len(shard))):
+                whole.games += 1
+                whole.seconds += seconds
+                for name, values in figures.items():
+                    whole.figures[name].append(values)
                 on_game(1)
     return whole
 
 
-def _add(whole: Evaluation, part: Evaluation) -> None:
-    whole.games += part.games
-    whole.positions += part.positions
-    whole.log_loss += part.log_loss
-    whole.asked += part.asked
-    whole.winner += part.winner
-    whole.seconds += part.seconds
-    for n in TOPS:
-        whole.hits[n] += part.hits[n]
-    whole.chances += part.chances
-    whole.won += part.won
-    whole.score_error += part.score_error
-    whole.ownership += part.ownership
-
-
-def _game(
-    judge: Callable[[inputs.Positions], Judgement],
+def _measure_game(
+    judge: Callable[[Positions], Judgement],
     shard: Shard,
-    labels: dict[int, int],
+    positions: Positions,
     every: int,
     game: int,
-    codes: NDArray[np.uint8],
-) -> Evaluation:
-    """Measure the network on positions of one game."""
-    first = int(shard.lengths[:game].sum())
-    moves = shard.moves[first : first + len(codes)].astype(np.int64)
-    black = shard.colours[first : first + len(codes)] == 1
-    # Games begin to be looked at here and there, or else openings would count too much.
-    cut = slice(min(game % every, len(codes) - 1), len(codes), every)
-    positions = positions_of(shard, game, codes, moves, black).part(cut)
-    codes, moves, black = codes[cut], moves[cut], black[cut]
-    result = Evaluation(games=1)
+) -> tuple[float, dict[str, FloatArray]]:
+    """Return the seconds of processor time and the figures of one game."""
+    first, end = shard.offsets[game : game + 2]
+    # Games are entered at different plies, or else openings would count too much.
+    cut = slice(first + min(game % every, end - first - 1), end, every)
+    seen = positions.part(cut)
+    moves, black = shard.moves[cut].astype(np.int64), shard.colours[cut] == 1
     began = time.thread_time()
-    parts = [
-        judge(part)
-        for start in range(0, len(codes), _AT_ONCE)
-        for part in [positions.part(slice(start, start + _AT_ONCE))]
-    ]
-    result.seconds = time.thread_time() - began
-    logits = np.concatenate([part.moves for part in parts]).astype(np.float64)
-    winner = np.concatenate([part.winner for part in parts]).astype(np.float64)
+    starts = range(0, len(seen), _AT_ONCE)
+    said = Judgement.join([judge(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
+    seconds = time.thread_time() - began
     points = shard.rows * shard.cols
-    legal = (codes & 3 == 0) & (codes >> 2 & 3 > 0)
-    _measure_moves(result, np.where(legal, logits[:, :points], -np.inf), moves, points)
+    legal = (seen.codes & 3 == 0) & (seen.codes >> 2 & 3 > 0)
+    logits = np.where(legal, said.moves[:, :points].astype(np.float64), -np.inf)
+    played = moves < points
+    figures = _rank_moves(logits[played], moves[played])
     if shard.winner[game]:
-        won = black == (shard.winner[game] == 1)
-        result.asked = len(codes)
-        result.winner = float(((winner > 0) == won).sum())
-        result.chances.append(1 / (1 + np.exp(-winner)))
-        result.won.append(won)
-    if game in labels and shard.score[game] != NO_SCORE:
-        half = min(int(len(codes) * HALF), len(codes) - 1)
+        won, winner = black == (shard.winner[game] == 1), said.winner.astype(np.float64)
+        figures["winner"] = ((winner > 0) == won).astype(np.float64)
+        figures["chances"], figures["won"] = 1 / (1 + np.exp(-winner)), won.astype(np.float64)
+    label = np.flatnonzero(shard.labelled == game)
+    if len(label) and shard.score[game] != NO_SCORE:
+        half = min(int(len(seen) * HALF), len(seen) - 1)
         sign = 1.0 if black[half] else -1.0
-        score = np.concatenate([part.score for part in parts])[half]
-        owner = np.concatenate([part.ownership for part in parts])[half]
-        result.score_error.append(abs(sign * float(score) - float(shard.score[game])))
-        truth = shard.ownership[labels[game]]
+        figures["score_error"] = np.abs([sign * float(said.score[half]) - float(shard.score[game])])
+        truth = shard.ownership[label[0]]
         decided = truth != 0
-        right = (sign * owner[decided] > 0) == (truth[decided] > 0)
-        result.ownership.append(float(right.mean()))
-    return result
+        right = (sign * said.ownership[half][decided] > 0) == (truth[decided] > 0)
+        figures["ownership"] = np.array([right.mean()])
+    return seconds, figures
 
 
-def _measure_moves(result: Evaluation, logits: FloatArray, moves: IntArray, points: int) -> None:
+def _rank_moves(rows: FloatArray, moves: IntArray) -> dict[str, FloatArray]:
     """Rank the moves that were played; a move that the inputs call illegal never counts as hit."""
-    played = np.flatnonzero(moves < points)
-    result.positions = len(played)
-    rows = logits[played]
-    chosen = rows[np.arange(len(played)), moves[played]]
+    chosen = rows[np.arange(len(moves)), moves]
     better = (rows > chosen[:, None]).sum(1)
     equal = np.maximum((rows == chosen[:, None]).sum(1), 1)
-    for n in TOPS:
-        hit = np.clip((n - better) / equal, 0, 1) * np.isfinite(chosen)
-        result.hits[n] = float(hit.sum())
     most = rows.max(1)
     total = np.log(np.exp(rows - most[:, None]).sum(1)) + most
-    result.log_loss = float(np.minimum(total - chosen, 50.0).sum())
-
-
-def positions_of(
-    shard: Shard,
-    game: int,
-    codes: NDArray[np.uint8],
-    moves: IntArray,
-    black: BoolArray,
-) -> inputs.Positions:
-    """Pack the positions before every move of a game."""
-    points = shard.rows * shard.cols
-    history = np.full((len(codes), HISTORY), NOWHERE, np.int16)
-    for ago in range(1, HISTORY + 1):
-        earlier = moves[:-ago] if ago < len(moves) else moves[:0]
-        history[ago:, ago - 1] = np.where(earlier < points, earlier, NOWHERE)
-    passed = np.zeros(len(codes), np.bool_)
-    passed[1:] = moves[:-1] == points
-    komi = np.where(black, -shard.komi[game], shard.komi[game]).astype(np.float32)
-    territory = np.full(len(codes), bool(shard.territory[game]))
-    return inputs.Positions(shard.rows, shard.cols, codes, history, passed, komi, territory)
+    found: dict[str, FloatArray] = {
+        f"top{n}": np.clip((n - better) / equal, 0, 1) * np.isfinite(chosen) for n in TOPS
+    }
+    return {**found, "log_loss": np.minimum(total - chosen, 50.0)}
 
 
 SIZES = ((5, 5), (6, 6), (7, 7), (9, 9), (13, 13), (19, 19), (25, 25), (5, 9), (13, 8))

@@ -110,17 +110,14 @@ def encode(s, mover, ladders, out):
 
 
 @kernel
-def encode_games(games, moves, colours, offsets, setup, setup_colours, setup_offsets, first, last,
-                 rows, cols, ladders, codes):  # fmt: skip
+def encode_games(moves, colours, offsets, setup, setup_colours, setup_offsets, ladders, first, last,
+                 rows, cols, codes):  # fmt: skip
     """Write the position before every move of games `first` to `last` (of one size) to `codes`.
 
-    `games` names the games; codes[i - offsets[games[first]]] belongs to move i of their flat list.
-    Returns the first game with a move that cannot be played, or -1.
+    `ladders` has a flag per game. Returns the first game with a move that cannot be played, or -1.
     """
     s = new_state(rows, cols)
-    base = offsets[games[first]] if last > first else 0
-    for index in range(first, last):
-        g = games[index]
+    for g in range(first, last):
         clear(s, rows, cols)
         for i in range(setup_offsets[g], setup_offsets[g + 1]):
             place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
@@ -129,6 +126,6 @@ def encode_games(games, moves, colours, offsets, setup, setup_colours, setup_off
             s[SCALARS, TURN] = colour
             if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
                 return g
-            encode(s, colour, ladders, codes[i - base])
+            encode(s, colour, ladders[g], codes[i - offsets[first]])
             play_move(s, p, colour)
     return -1

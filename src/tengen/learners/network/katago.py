@@ -12,8 +12,8 @@ import gzip
 import hashlib
 import math
 import os
+import re
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +41,7 @@ _PLANES, _GLOBALS = 22, 19
 _LARGEST = 1 << 30
 """Bytes that a network file may have once unpacked."""
 _TENSOR = b"@BIN@"
+_WORD = re.compile(rb"[\x00-\x20]*([^\x00-\x20]+)")
 _SCORE_SCALE = 20.0
 
 
@@ -177,7 +178,7 @@ class _Reader:
     """Read words and tensors of a network file in order."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.at = path, 0
         try:
             if path.stat().st_size > _LARGEST:
                 raise ModelError(f"{path}: larger than {_LARGEST >> 20} MB")
@@ -188,22 +189,16 @@ class _Reader:
             raise ModelError(f"{path}: not a network of KataGo ({reason})") from None
         if len(self.data) > _LARGEST:
             raise ModelError(f"{path}: unpacks to more than {_LARGEST >> 20} MB")
-        self.at = 0
 
     def fail(self, what: str) -> ModelError:
         return ModelError(f"{self.path}: damaged network of KataGo: {what} at byte {self.at}")
 
     def word(self) -> str:
-        data, at = self.data, self.at
-        while at < len(data) and data[at] <= 32:
-            at += 1
-        end = at
-        while end < len(data) and data[end] > 32:
-            end += 1
-        if at == end:
+        found = _WORD.match(self.data, self.at)
+        if found is None:
             raise self.fail("ends too early")
-        self.at = end
-        return data[at:end].decode("latin-1")
+        self.at = found.end()
+        return found[1].decode("latin-1")
 
     def number(self) -> int:
         word = self.word()
@@ -222,19 +217,20 @@ class _Reader:
         self.at = start + 4 * count
         return torch.from_numpy(values.copy())
 
-    def skip(self, words: int = 1) -> None:
-        for _ in range(words):
-            self.word()
+    def layer(self, kind: str) -> Tensor:
+        """Read a layer's name, sizes and tensors."""
+        self.word()
+        if kind == "convolution":
+            rows, cols, given, made, _, _ = (self.number() for _ in range(6))
+            return self.floats(rows, cols, given, made).permute(3, 2, 0, 1).contiguous()
+        if kind == "product":
+            return self.floats(self.number(), self.number())
+        count = self.number()
+        return self.floats(count) if kind == "bias" else self._norm(count)
 
-    def convolution(self) -> Tensor:
-        self.skip()
-        rows, cols, given, made, _, _ = (self.number() for _ in range(6))
-        return self.floats(rows, cols, given, made).permute(3, 2, 0, 1).contiguous()
-
-    def normalisation(self) -> Tensor:
+    def _norm(self, count: int) -> Tensor:
         """Return factor and addend per channel."""
-        self.skip()
-        count, word = self.number(), self.word()
+        word = self.word()
         try:
             epsilon = float(word)
         except ValueError:
@@ -246,14 +242,19 @@ class _Reader:
         factor = scale / torch.sqrt(variance + epsilon)
         return torch.stack([factor, bias - mean * factor])
 
-    def product(self) -> Tensor:
-        self.skip()
-        given, made = self.number(), self.number()
-        return self.floats(given, made)
 
-    def bias(self) -> Tensor:
-        self.skip()
-        return self.floats(self.number())
+# The layers of a file in order, one word per layer: its name here, what it is (a convolution, a
+# product by a matrix, a bias, or a norm), and a dot for each word to pass over before it.
+_KINDS = {"c": "convolution", "p": "product", "b": "bias", "n": "norm"}
+_BEFORE = "c:first p:first_globals"
+_BLOCK = "n:before c:.regular"
+_POOLING = "c:pool n:pool_norm p:.pool_product"
+_BLOCK_END = "n:middle c:.final"
+_HEADS = (
+    "n:tip c:..move c:move_pool n:move_pool_norm p:.move_product n:move_norm c:.move_last "
+    "p:pass_product c:.value n:value_norm p:.hidden b:hidden_bias p:.winner b:winner_bias "
+    "p:score b:score_bias c:owner"
+)
 
 
 def _pooled(x: Tensor) -> Tensor:
@@ -263,13 +264,7 @@ def _pooled(x: Tensor) -> Tensor:
 
 
 class Teacher(nn.Module):
-    """A network of KataGo, read from its file; `source` says where it is from, and its licence.
-
-    Raises
-    ------
-    ModelError
-        For a file that is damaged, too large, of another version, or not such a network.
-    """
+    """A network of KataGo, read from its file; `source` says where it is from, and its licence."""
 
     def __init__(self, path: str | os.PathLike[str], *, source: str = "") -> None:
         super().__init__()
@@ -285,65 +280,34 @@ class Teacher(nn.Module):
             )
         if (read.number(), read.number()) != (_PLANES, _GLOBALS):
             raise ModelError(f"{path}: expects other inputs than {_PLANES} + {_GLOBALS}")
-        read.skip()  # name of the trunk
+        read.word()  # name of the trunk
         blocks = read.number()
-        read.skip(5)
-        put = self._put
-        put("first", read.convolution())
-        put("first_globals", read.product())
+        for _ in range(5):
+            read.word()
+        self._read(read, _BEFORE)
         self.pools: list[bool] = []
         for i in range(blocks):
             kind = read.word()
             if kind not in ("ordinary_block", "gpool_block"):
                 raise ModelError(f"{path}: has a {kind[:30]!r}, which cannot be read")
-            read.skip()
+            read.word()
             self.pools.append(kind == "gpool_block")
-            put(f"{i}.before", read.normalisation())
-            read.skip()
-            put(f"{i}.regular", read.convolution())
-            if self.pools[i]:
-                put(f"{i}.pool", read.convolution())
-                put(f"{i}.pool_norm", read.normalisation())
-                read.skip()
-                put(f"{i}.pool_product", read.product())
-            put(f"{i}.middle", read.normalisation())
-            read.skip()
-            put(f"{i}.final", read.convolution())
-        put("tip", read.normalisation())
-        read.skip(2)
-        put("move", read.convolution())
-        put("move_pool", read.convolution())
-        put("move_pool_norm", read.normalisation())
-        read.skip()
-        put("move_product", read.product())
-        put("move_norm", read.normalisation())
-        read.skip()
-        put("move_last", read.convolution())
-        put("pass_product", read.product())
-        read.skip()
-        put("value", read.convolution())
-        put("value_norm", read.normalisation())
-        read.skip()
-        put("hidden", read.product())
-        put("hidden_bias", read.bias())
-        read.skip()
-        put("winner", read.product())
-        put("winner_bias", read.bias())
-        put("score", read.product())
-        put("score_bias", read.bias())
-        put("owner", read.convolution())
+            layers = [_BLOCK, *([_POOLING] if self.pools[i] else []), _BLOCK_END]
+            self._read(read, " ".join(layers), f"{i}_")
+        self._read(read, _HEADS)
         self.half_precision = False
         try:
             self(torch.zeros(1, _PLANES, 2, 2), torch.zeros(1, _GLOBALS))
         except (RuntimeError, IndexError):
             raise ModelError(f"{path}: damaged network of KataGo: its layers do not fit") from None
 
-    def _put(self, name: str, tensor: Tensor) -> None:
-        self.register_buffer(name.replace(".", "_"), tensor)
-
-    def _get(self, name: str) -> Tensor:
-        found: Tensor = getattr(self, name.replace(".", "_"))
-        return found
+    def _read(self, read: _Reader, layers: str, prefix: str = "") -> None:
+        """Read layers and keep their tensors by name."""
+        for layer in layers.split():
+            kind, name = layer.split(":")
+            for _ in range(name.count(".")):
+                read.word()
+            self.register_buffer(prefix + name.lstrip("."), read.layer(_KINDS[kind]))
 
     def prepare(self, device: torch.device) -> Teacher:
         """Move to a device; on a GPU convolutions run in half precision."""
@@ -359,7 +323,11 @@ class Teacher(nn.Module):
     @torch.no_grad()
     def forward(self, planes: Tensor, whole: Tensor) -> TeacherOutput:
         """Evaluate positions of one size."""
-        get: Callable[[str], Tensor] = self._get
+
+        def get(name: str) -> Tensor:
+            found: Tensor = getattr(self, name)
+            return found
+
         dtype = torch.float16 if self.half_precision else torch.float32
 
         def convolve(x: Tensor, name: str) -> Tensor:
@@ -378,12 +346,12 @@ class Teacher(nn.Module):
             x = x.to(memory_format=torch.channels_last)
         x = convolve(x, "first") + spread(whole @ get("first_globals"))
         for i, pools in enumerate(self.pools):
-            y = activate(x, f"{i}.before")
-            z = convolve(y, f"{i}.regular")
+            y = activate(x, f"{i}_before")
+            z = convolve(y, f"{i}_regular")
             if pools:
-                seen = _pooled(activate(convolve(y, f"{i}.pool"), f"{i}.pool_norm"))
-                z = z + spread(seen @ get(f"{i}.pool_product"))
-            x = x + convolve(activate(z, f"{i}.middle"), f"{i}.final")
+                seen = _pooled(activate(convolve(y, f"{i}_pool"), f"{i}_pool_norm"))
+                z = z + spread(seen @ get(f"{i}_pool_product"))
+            x = x + convolve(activate(z, f"{i}_middle"), f"{i}_final")
         x = activate(x, "tip")
         seen = _pooled(activate(convolve(x, "move_pool"), "move_pool_norm"))
         moves = convolve(x, "move") + spread(seen @ get("move_product"))

@@ -191,13 +191,11 @@ def encode_for_teacher(s, mover, area, out):
 
 
 @kernel
-def encode_games_for_teacher(games, moves, colours, offsets, setup, setup_colours, setup_offsets,
-                             areas, first, last, rows, cols, codes):  # fmt: skip
+def encode_games_for_teacher(moves, colours, offsets, setup, setup_colours, setup_offsets, areas,
+                             first, last, rows, cols, codes):  # fmt: skip
     """Write the position before every move of games `first` to `last`, as `encode_games` does."""
     s = new_state(rows, cols)
-    base = offsets[games[first]] if last > first else 0
-    for index in range(first, last):
-        g = games[index]
+    for g in range(first, last):
         clear(s, rows, cols)
         for i in range(setup_offsets[g], setup_offsets[g + 1]):
             place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
@@ -206,7 +204,7 @@ def encode_games_for_teacher(games, moves, colours, offsets, setup, setup_colour
             s[SCALARS, TURN] = colour
             if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
                 return g
-            encode_for_teacher(s, colour, areas[g], codes[i - base])
+            encode_for_teacher(s, colour, areas[g], codes[i - offsets[first]])
             play_move(s, p, colour)
     return -1
 

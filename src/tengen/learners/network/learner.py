@@ -1,8 +1,7 @@
-"""Offer the deep network: fit it to games, save it, load it, ask it about positions.
+"""The network as a learner: fit it to games, save it, load it, evaluate positions with it.
 
-It says how likely moves are, who wins, by how much, and who owns what, on boards of 5 to 25 lines
-a side, always from one look; it reads nothing ahead. Playing and training on a GPU need PyTorch;
-asking it on a processor does not.
+It predicts moves, winner, score and ownership on boards of 5 to 25 lines a side, without reading
+ahead. Training it, and running it on a GPU, needs PyTorch; running it on the processor does not.
 """
 
 from __future__ import annotations
@@ -19,15 +18,21 @@ from tengen.arrays import Float32Array, FloatArray
 from tengen.board import BLACK, Board
 from tengen.errors import ModelError, SpecError
 from tengen.learners.network import inputs
-from tengen.learners.network.engine import Engine, Judgement
-from tengen.learners.network.gpu import AT_ONCE, GpuEngine, GuardedEngine, gpu_wanted
+from tengen.learners.network.engine import (
+    AT_ONCE,
+    Engine,
+    GpuEngine,
+    Judgement,
+    gpu_wanted,
+    torch_or_refuse,
+)
 from tengen.learners.network.layers import weights_of
 from tengen.learners.network.settings import (
     DESIGNS,
-    TAUGHT,
     Design,
     DistillationSettings,
     NetworkSettings,
+    check_design,
 )
 from tengen.learners.network.shards import LARGEST, SMALLEST, Shard, main_board
 from tengen.models.settings import from_plain, to_plain
@@ -74,7 +79,7 @@ class DeepNetwork(StoredLearner):
     def __init__(self, *, settings: _Settings | None = None) -> None:
         self.settings = settings
         self._engine: Engine | None = None
-        self._guarded: GuardedEngine | None = None
+        self._on_gpu: GpuEngine | None = None
 
     def fit(
         self,
@@ -91,28 +96,28 @@ class DeepNetwork(StoredLearner):
         With a `teacher` (see `katago`) it learns from the teacher's answers on the games of the
         most frequent board. Needs PyTorch (`pip install tengen[torch]`).
         """
-        from tengen.learners.network import fitting
+        torch_or_refuse()
+        from tengen.learners.network.distillation import distil
+        from tengen.learners.network.training import fit
 
-        settings = self.settings or (NetworkSettings() if teacher is None else TAUGHT)
-        if isinstance(settings, NetworkSettings) != (teacher is None):
+        default: _Settings = NetworkSettings() if teacher is None else DistillationSettings()
+        settings = self.settings or default
+        if type(settings) is not type(default):
             raise SpecError("NetworkSettings are for games, DistillationSettings for a teacher")
-        fitting.check_design(settings, None if start is None else start.design_)
-        weights = None if start is None else start.weights_
+        check_design(settings, None if start is None else start.design_)
+        options: dict[str, Any] = {
+            "device": device, "run": run, "on_report": on_report,
+            "start": None if start is None else start.weights_,
+        }  # fmt: skip
         if isinstance(settings, NetworkSettings):
-            self.weights_ = fitting.fit(
-                shards, settings, device=device, start=weights, run=run, on_report=on_report
-            )
+            self.weights_ = fit(shards, settings, **options)
         else:
-            from tengen.learners.network.distillation import distil
-
             assert teacher is not None
-            self.weights_ = distil(
-                main_board([shard for source in shards for shard in source]), teacher, settings,
-                device=device, start=weights, run=run, on_report=on_report,
-            )  # fmt: skip
+            used = main_board(shard for source in shards for shard in source)
+            self.weights_ = distil(used, teacher, settings, **options)
             self.teacher_ = teacher.about
         self.design_ = DESIGNS[settings.design]
-        self._engine = self._guarded = None
+        self._engine = self._on_gpu = None
         return self
 
     @classmethod
@@ -145,17 +150,8 @@ class DeepNetwork(StoredLearner):
         """How many times the usual number of positions a search should ask together."""
         return 1 if gpu_wanted() is None else AT_ONCE
 
-    def _answering(self) -> Engine | GuardedEngine:
-        """Return whoever is to be asked on this computer."""
-        device = gpu_wanted()
-        if device is None:
-            return self.engine
-        if self._guarded is None:
-            self._guarded = GuardedEngine(self.weights_, self.design_, device)
-        return self._guarded
-
     def measured(self) -> Engine | GpuEngine:
-        """Return who is to be asked in single precision, where half of it makes moves equal."""
+        """Return an engine of single precision: in half of it moves often come out equal."""
         device = gpu_wanted()
         if device is None:
             return self.engine
@@ -171,7 +167,12 @@ class DeepNetwork(StoredLearner):
         for board in boards:
             check_size(board.rows, board.cols)
         positions = inputs.of_boards(boards, ladders=self.design_.ladders)
-        return self._answering()(positions)
+        device = gpu_wanted()
+        if device is None:
+            return self.engine(positions)
+        if self._on_gpu is None:
+            self._on_gpu = GpuEngine(self.weights_, self.design_, device)
+        return self._on_gpu(positions)
 
     def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
         """Judge boards of any sizes, for Black."""

@@ -1,8 +1,8 @@
-"""Name the shapes a network can have and how it is trained; compute nothing, need no PyTorch."""
+"""The designs of networks, and the settings of their training."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tengen.errors import SpecError
@@ -107,6 +107,12 @@ class DistillationSettings(CheckedSettings):
     falling: ClassVar[float] = 0.6
     lowest_rate: ClassVar[float] = 0.001
     muon: ClassVar[bool] = True
+    best_weight: ClassVar[float] = 1.0
+    people_weight: ClassVar[float] = 1.0
+    winner_weight: ClassVar[float] = 0.8
+    lead_weight: ClassVar[float] = 0.08
+    spread_weight: ClassVar[float] = 0.02
+    owners_weight: ClassVar[float] = 0.5
     design: str = setting("judge", "Shape of the network.", choices=tuple(DESIGNS))
     steps: int = setting(28_000, "Batches to learn from.", least=1)
     batch: int = setting(2048, "Positions in a batch.", least=1)
@@ -123,5 +129,15 @@ class DistillationSettings(CheckedSettings):
     seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
 
 
-TAUGHT = DistillationSettings()
-"""The settings of a network that learns from a teacher."""
+def check_design(settings: NetworkSettings | DistillationSettings, start: Design | None) -> None:
+    """Raise `SpecError` for a design that cannot learn so, or not from weights of `start`."""
+    wanted, same = DESIGNS[settings.design], start
+    if isinstance(settings, DistillationSettings):
+        heads, moves = wanted.head_fields, wanted.move_outputs
+        if moves < 2:
+            fit = ", ".join(name for name, design in DESIGNS.items() if design.move_outputs > 1)
+            raise SpecError(f"design {settings.design} has no output for the best move: {fit} have")
+        if same and same.head_fields <= heads and same.move_outputs <= moves:
+            same = replace(same, head_fields=heads, move_outputs=moves)  # the rest is added
+    if same and replace(same, ladders=wanted.ladders) != wanted:
+        raise SpecError(f"the first weights are of another shape than design {settings.design}")

@@ -1,8 +1,7 @@
-"""Turn collections of games into training shards: moves, results and, where known, who owned what.
+"""Training shards: games of one board size as arrays, with results and the owners of points.
 
-A shard is one safetensors file with games of one board size. Winner and score come from the
-record. Who owned each point at the end is known where a scorer's count of the final position
-equals the record's; the scorer is handed in. Nothing here knows how a network learns from it.
+A shard is one safetensors file. Winner and score come from the record. The owner of each point at
+the end is known where a scorer's count of the final position equals the record's.
 
 Tensors of a shard of G games, M moves, S setup stones and L counted games on P points:
 
@@ -23,21 +22,23 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.arrays import BoolArray, Float32Array
-from tengen.board import BLACK, WHITE, Board, indices_of, points_at
+from tengen.arrays import Float32Array, IntArray
+from tengen.board import BLACK, WHITE, indices_of, points_at
 from tengen.board.counting import count_area, count_territory
 from tengen.contracts import Scorer
 from tengen.contracts.values import Status
 from tengen.errors import ModelError, RunError, TengenError
 from tengen.explorer import stamp_of
 from tengen.files import write_atomic
-from tengen.learners.network.inputs_kernels import encode_games as encode_range
+from tengen.learners.network.inputs import Positions
+from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE, encode_games
 from tengen.models.settings import fingerprint
 from tengen.models.store import pack, unpack
 from tengen.parallel import map_jobs
@@ -51,7 +52,7 @@ VERSION = 1
 NO_SCORE = 9999.0
 SMALLEST, LARGEST = 5, 25
 _SHORTEST = 10
-"""Games of fewer moves teach nothing."""
+"""Games of fewer moves are left out."""
 _CHUNK = 8
 """Games that a thread replays at a time: few, since a shard ends when the last thread does."""
 _GAMES_PER_SHARD = 4096
@@ -62,7 +63,7 @@ _NOT_WON_ON_BOARD = [KINDS.index(kind) for kind in ("time", "forfeit", "void")]
 
 @dataclass(frozen=True)
 class Shard:
-    """Games of one board size, as the module's sentence lays them out."""
+    """Games of one board size; the module's docstring describes the arrays."""
 
     rows: int
     cols: int
@@ -82,26 +83,113 @@ class Shard:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    @classmethod
+    def of_machines(cls, rows: int, cols: int, games: Sequence[NDArray[Any]], **known: Any) -> Self:
+        """Make a shard of games in which Black begins and the sides alternate.
+
+        `known` are the other arrays; without them komi is 0, area is counted, and the result is
+        not known.
+        """
+        count, lengths = len(games), np.array([len(game) for game in games], np.int32)
+        ply = np.concatenate([np.zeros(0, np.int64), *map(np.arange, lengths)])
+        values: dict[str, Any] = {
+            "komi": np.zeros(count, np.float32),
+            "territory": np.zeros(count, np.int8),
+            "winner": np.zeros(count, np.int8),
+            "score": np.full(count, NO_SCORE, np.float32),
+            "labelled": np.zeros(0, np.int32),
+            "ownership": np.zeros((0, rows * cols), np.int8),
+            **known,
+        }
+        return cls(
+            rows, cols, np.concatenate([np.zeros(0, np.int16), *games]),
+            (ply % 2 + 1).astype(np.int8), lengths,
+            np.zeros(0, np.int16), np.zeros(0, np.int8), np.zeros(count, np.int32), **values,
+        )  # fmt: skip
+
+    @property
+    def board(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.cols
+
     @property
     def positions(self) -> int:
         """How many moves there are to learn."""
         return len(self.moves)
 
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where each game's moves begin; one entry more than games."""
+        return _offsets(self.lengths)
+
+    @cached_property
+    def setup_offsets(self) -> IntArray:
+        """The same for setup stones."""
+        return _offsets(self.setup_lengths)
+
+    def part(self, first: int, last: int) -> Shard:
+        """Return games `first` to `last`, without owners."""
+        m, s = (slice(o[first], o[last]) for o in (self.offsets, self.setup_offsets))
+        g = slice(first, last)
+        return Shard(
+            self.rows, self.cols, self.moves[m], self.colours[m], self.lengths[g], self.setup[s],
+            self.setup_colours[s], self.setup_lengths[g], self.komi[g], self.territory[g],
+            self.winner[g], self.score[g], self.labelled[:0], self.ownership[:0],
+        )  # fmt: skip
+
+    def bordered_moves(self) -> NDArray[np.int16]:
+        """Return the moves as points of the bordered board, as kernels play them."""
+        return points_at(self.moves, self.rows, self.cols).astype(np.int16)
+
+    def encode(
+        self, kernel: Any, flags: NDArray[Any], dtype: type, pool: ThreadPoolExecutor
+    ) -> NDArray[Any]:
+        """Run `encode_games`, or another kernel of its kind, with one flag per game."""
+        codes: NDArray[Any] = np.empty((self.positions, self.rows * self.cols), dtype)
+        setup = points_at(self.setup, self.rows, self.cols).astype(np.int16)
+        given = (
+            self.bordered_moves(), self.colours, self.offsets,
+            setup, self.setup_colours, self.setup_offsets, flags,
+        )  # fmt: skip
+
+        def work(first: int) -> int:
+            last = min(first + _CHUNK, len(self))
+            part = codes[self.offsets[first] : self.offsets[last]]
+            return int(kernel(*given, first, last, self.rows, self.cols, part))
+
+        refused = [game for game in pool.map(work, range(0, len(self), _CHUNK)) if game >= 0]
+        if refused:
+            raise ModelError(f"a shard's game {refused[0]} has a move that cannot be played")
+        return codes
+
+    def last_moves(self) -> NDArray[np.int16]:
+        """Return positions x HISTORY: the moves before, latest first; NOWHERE where none."""
+        at = np.arange(self.positions)
+        ply = at - np.repeat(self.offsets[:-1], self.lengths)
+        found = np.full((self.positions, HISTORY), NOWHERE, np.int16)
+        for ago in range(1, HISTORY + 1):
+            found[:, ago - 1] = np.where(ply >= ago, self.moves[np.maximum(at - ago, 0)], NOWHERE)
+        return found
+
+    def encoded(self, *, ladders: bool, pool: ThreadPoolExecutor) -> Positions:
+        """Return the position before every move, as the network reads it."""
+        codes = self.encode(encode_games, np.full(len(self), ladders), np.uint8, pool)
+        last, points = self.last_moves(), self.rows * self.cols
+        komi = np.repeat(self.komi, self.lengths)
+        return Positions(
+            self.rows, self.cols, codes, np.where(last == points, NOWHERE, last).astype(np.int16),
+            last[:, 0] == points, np.where(self.colours == BLACK, -komi, komi),
+            np.repeat(self.territory != 0, self.lengths),
+        )  # fmt: skip
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the shard atomically."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.type != "int"}
-        header = f"{VERSION} {self.rows} {self.cols}"
-        write_atomic(path, pack(arrays, {_FORMAT: header}))
+        write_atomic(path, pack(arrays, {_FORMAT: f"{VERSION} {self.rows} {self.cols}"}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Shard:
-        """Read a shard.
-
-        Raises
-        ------
-        ModelError
-            For a file that is damaged, of another version, or no shard.
-        """
+        """Read a shard; raise `ModelError` for any other or a damaged file."""
         arrays, metadata = unpack(Path(path))
         header = metadata.get(_FORMAT, "").split()
         if len(header) != 3 or not all(word.isdigit() for word in header):
@@ -113,13 +201,14 @@ class Shard:
             shard = cls(rows, cols, **arrays)
         except TypeError:
             raise ModelError(f"{path}: its tensors are not those of a shard") from None
-        shard._check(os.fspath(path))
+        if not shard._fits():
+            raise ModelError(f"{path}: damaged: its arrays do not fit each other")
         return shard
 
-    def _check(self, path: str) -> None:
-        """Refuse arrays that do not fit each other."""
+    def _fits(self) -> bool:
+        """Tell whether the arrays fit each other."""
         games, points = len(self.lengths), self.rows * self.cols
-        fits = (
+        return (
             min(self.rows, self.cols) >= SMALLEST
             and max(self.rows, self.cols) <= LARGEST
             and self.moves.shape == self.colours.shape == (int(self.lengths.sum()),)
@@ -136,8 +225,10 @@ class Shard:
             and _within(self.labelled, 0, games - 1)
             and _within(self.lengths, 0, len(self.moves))
         )
-        if not fits:
-            raise ModelError(f"{path}: damaged: its arrays do not fit each other")
+
+
+def _offsets(lengths: NDArray[np.int32]) -> IntArray:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def _within(array: NDArray[Any], low: int, high: int) -> bool:
@@ -146,7 +237,7 @@ def _within(array: NDArray[Any], low: int, high: int) -> bool:
 
 @dataclass(frozen=True)
 class Made:
-    """What making shards did: files written, games kept, passed over and labelled."""
+    """The files that were written, and numbers of games."""
 
     files: tuple[Path, ...]
     games: int
@@ -168,36 +259,28 @@ def make_shards(
     ray: str | None = None,
     on_shard: Callable[[int], None] = lambda games: None,
 ) -> Made:
-    """Write the games of a corpus as shards, in bounded memory, and tell what was done.
+    """Write the games of a corpus as shards, in bounded memory.
 
-    Games that cannot be replayed, boards outside 5 to 25 lines and games of a few moves are
-    passed over; with `confirmed`, so are all games but those whose count the scorer confirms.
-    `on_shard` hears how many games each finished shard had.
-
-    Raises
-    ------
-    RunError
-        If the folder holds shards already: other games would stand among these.
-    TengenError
-        If there is no game to learn from.
+    Games that cannot be replayed, boards outside 5 to 25 lines and very short games are passed
+    over; with `confirmed`, so are all games but those whose count the scorer confirms. `on_shard`
+    is called with the number of games that each finished job had.
     """
     target = Path(folder)
     refuse_shards(target)
     target.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
     games = positions = counted = labelled = given = 0
-    jobs = _Batches(corpus, scorer, confirmed)
-    for number, shard in enumerate(map_jobs(_make, iter(jobs), workers=workers, ray=ray)):
-        given += jobs.sizes[number]
+    jobs = ((part, scorer, confirmed) for part in _parts(corpus))
+    for count, shard in map_jobs(_make, jobs, workers=workers, ray=ray):
         if len(shard):
-            path = target / f"{shard.rows}x{shard.cols}-{len(files):05d}.safetensors"
-            shard.save(path)
-            files.append(path)
+            files.append(target / f"{shard.rows}x{shard.cols}-{len(files):05d}.safetensors")
+            shard.save(files[-1])
+        given += count
         games += len(shard)
         positions += shard.positions
         counted += int((shard.score != NO_SCORE).sum())
         labelled += len(shard.labelled)
-        on_shard(jobs.sizes[number])
+        on_shard(count)
     if not games:
         raise TengenError(f"no game to learn from in {', '.join(map(str, corpus.paths))}")
     return Made(tuple(files), games, positions, given - games, counted, labelled)
@@ -209,56 +292,37 @@ def refuse_shards(folder: Path) -> None:
         raise RunError(f"{folder}: holds shards already; name another folder")
 
 
-class _Batches:
-    """Hand out games of one size as jobs, remembering how many each had."""
-
-    def __init__(self, corpus: Corpus, scorer: Scorer | None, confirmed: bool) -> None:
-        self.corpus, self.scorer, self.confirmed = corpus, scorer, confirmed
-        self.sizes: list[int] = []
-
-    def __iter__(self) -> Iterator[tuple[GameArrays, Scorer | None, bool]]:
-        for batch in self.corpus.batches():
-            shapes = batch.rows.astype(np.int64) * 100 + batch.cols
-            for shape in np.unique(shapes):
-                same = batch.where(shapes == shape)
-                for start in range(0, len(same), _GAMES_PER_SHARD):
-                    part = same.take(np.arange(start, min(start + _GAMES_PER_SHARD, len(same))))
-                    self.sizes.append(len(part))
-                    yield part, self.scorer, self.confirmed
+def _parts(corpus: Corpus) -> Iterator[GameArrays]:
+    """Yield games of one size, as many as a shard may hold."""
+    for batch in corpus.batches():
+        shapes = batch.rows.astype(np.int64) * 100 + batch.cols
+        for shape in np.unique(shapes):
+            same = np.flatnonzero(shapes == shape)
+            for start in range(0, len(same), _GAMES_PER_SHARD):
+                yield batch.take(same[start : start + _GAMES_PER_SHARD])
 
 
-def _make(job: tuple[GameArrays, Scorer | None, bool]) -> Shard:
+def _make(job: tuple[GameArrays, Scorer | None, bool]) -> tuple[int, Shard]:
+    """Return how many games there were, and the shard of those that can be learned from."""
     games, scorer, confirmed = job
-    rows, cols = int(games.rows[0]), int(games.cols[0])
+    given, rows, cols = len(games), int(games.rows[0]), int(games.cols[0])
     playable = ~replay_refusals(games) & (games.lengths() >= _SHORTEST)
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         playable[:] = False
     games = games.where(playable)
-    found = {} if scorer is None else _labels(games, scorer)
+    found: dict[int, tuple[NDArray[np.int8], bool]] = {}
+    for game in np.flatnonzero(~np.isnan(games.score)).tolist():
+        if scorer is not None and (label := _label(games, game, scorer)) is not None:
+            found[game] = label
     if confirmed:
         games = games.take(np.array(list(found), np.int64))
         found = dict(enumerate(found.values()))
-    return _shard_of(games, rows, cols, found)
-
-
-def _labels(games: GameArrays, scorer: Scorer) -> dict[int, tuple[NDArray[np.int8], bool]]:
-    """Return what `label` tells of every game whose count the scorer confirms."""
-    counted = map(int, np.flatnonzero(~np.isnan(games.score)))
-    told = ((game, label(games, game, scorer)) for game in counted)
-    return {game: found for game, found in told if found is not None}
-
-
-def _shard_of(
-    games: GameArrays, rows: int, cols: int, found: dict[int, tuple[NDArray[np.int8], bool]]
-) -> Shard:
-    """Return games of one size as a shard; every one of them must be playable."""
-    territory = np.array([_rules_say_territory(text) for text in games.rules], np.int8)
-    labelled, owners = list(found), [owner for owner, _ in found.values()]
-    for game, (_, counts_territory) in found.items():
-        territory[game] = counts_territory
+    territory = np.array([rules_named(text).scoring == "territory" for text in games.rules])
+    territory[list(found)] = [counts_territory for _, counts_territory in found.values()]
     winner = games.winner.astype(np.int8)
     winner[np.isin(games.kind, _NOT_WON_ON_BOARD)] = 0
-    return Shard(
+    owners = np.array([owner for owner, _ in found.values()], np.int8)
+    return given, Shard(
         rows=rows,
         cols=cols,
         moves=indices_of(games.moves, rows, cols).astype(np.int16),
@@ -268,45 +332,31 @@ def _shard_of(
         setup_colours=games.setup_colours.astype(np.int8),
         setup_lengths=np.diff(games.setup_offsets).astype(np.int32),
         komi=games.komi.astype(np.float32),
-        territory=territory,
+        territory=territory.astype(np.int8),
         winner=winner,
         score=np.where(np.isnan(games.score), NO_SCORE, games.score).astype(np.float32),
-        labelled=np.array(labelled, np.int32),
-        ownership=np.array(owners, np.int8).reshape(len(owners), rows * cols),
+        labelled=np.array(list(found), np.int32),
+        ownership=owners.reshape(len(found), rows * cols),
     )
 
 
-def _rules_say_territory(text: str) -> bool:
-    """Tell whether RU names rules that count territory; Japanese ones when it names none."""
-    return rules_named(text).scoring == "territory"
-
-
-def label(games: GameArrays, game: int, scorer: Scorer) -> tuple[NDArray[np.int8], bool] | None:
+def _label(games: GameArrays, game: int, scorer: Scorer) -> tuple[NDArray[np.int8], bool] | None:
     """Return who owned each point, and whether territory was counted; None where counts differ.
 
     Records often name no rules, or wrong ones: both ways of counting are tried.
     """
     board = board_at(games.record(game))
-    dead = _dead_mask(board, scorer)
+    dead = np.zeros((board.rows, board.cols), np.bool_)
+    stones = np.array(scorer.status(board).stones(Status.DEAD), np.int64)
+    dead.ravel()[indices_of(stones, board.rows, board.cols)] = True
     grid, komi, told = board.grid(), float(games.komi[game]), float(games.score[game])
     area = count_area(grid, dead, komi=komi)
-    if abs(count_territory(grid, dead, komi=komi, prisoners=board.prisoners).score - told) < 0.01:
-        territory = True
-    elif abs(area.score - told) < 0.01:
-        territory = False
-    else:
+    territory = count_territory(grid, dead, komi=komi, prisoners=board.prisoners)
+    if min(abs(territory.score - told), abs(area.score - told)) >= 0.01:
         return None
     owner = area.owner.ravel()
-    return ((owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)), territory
-
-
-def _dead_mask(board: Board, scorer: Scorer) -> BoolArray:
-    """Return the stones a scorer takes for dead, as a grid."""
-    dead = np.zeros(board.rows * board.cols, np.bool_)
-    for block in scorer.status(board).blocks:
-        if block.status is Status.DEAD:
-            dead[indices_of(np.array(block.stones), board.rows, board.cols)] = True
-    return dead.reshape(board.rows, board.cols)
+    signs = (owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)
+    return signs, abs(territory.score - told) < 0.01
 
 
 def read_shards(paths: Sequence[str | os.PathLike[str]]) -> Iterable[Shard]:
@@ -349,42 +399,14 @@ def fingerprint_of(shards: Sequence[Shard]) -> str:
     return fingerprint(*(array for s in shards for array in (s.moves, s.lengths, s.ownership)))
 
 
-def bordered(indices: NDArray[np.int16], rows: int, cols: int) -> NDArray[np.int16]:
-    """Return points of the bordered board, as kernels play them, for row-major indices."""
-    return points_at(indices, rows, cols).astype(np.int16)
-
-
-def encode_games(shard: Shard, *, ladders: bool, threads: int) -> NDArray[np.uint8]:
-    """Return the bytes that the network reads of the position before every move."""
-    offsets = np.concatenate([[0], np.cumsum(shard.lengths, dtype=np.int64)])
-    setup_offsets = np.concatenate([[0], np.cumsum(shard.setup_lengths, dtype=np.int64)])
-    moves = bordered(shard.moves, shard.rows, shard.cols)
-    setup = bordered(shard.setup, shard.rows, shard.cols)
-    codes = np.empty((len(moves), shard.rows * shard.cols), np.uint8)
-    games = np.arange(len(shard))
-
-    def work(first: int) -> int:
-        last = min(first + _CHUNK, len(shard))
-        part = codes[offsets[first] : offsets[last]]
-        return int(
-            encode_range(
-                games, moves, shard.colours, offsets, setup, shard.setup_colours, setup_offsets,
-                first, last, shard.rows, shard.cols, ladders, part,
-            )
-        )  # fmt: skip
-
-    with ThreadPoolExecutor(threads) as pool:
-        refused = [game for game in pool.map(work, range(0, len(shard), _CHUNK)) if game >= 0]
-    if refused:
-        raise ModelError(f"a shard's game {refused[0]} has a move that cannot be played")
-    return codes
-
-
-def main_board(shards: Sequence[Shard]) -> list[Shard]:
-    """Return the shards of the board with the most positions."""
-    positions: dict[tuple[int, int], int] = {}
+def by_board(shards: Iterable[Shard]) -> list[list[Shard]]:
+    """Group shards by their board."""
+    found: dict[tuple[int, int], list[Shard]] = {}
     for shard in shards:
-        board = shard.rows, shard.cols
-        positions[board] = positions.get(board, 0) + shard.positions
-    main = max(positions, key=positions.__getitem__)
-    return [shard for shard in shards if (shard.rows, shard.cols) == main]
+        found.setdefault(shard.board, []).append(shard)
+    return list(found.values())
+
+
+def main_board(shards: Iterable[Shard]) -> list[Shard]:
+    """Return the shards of the board with the most positions."""
+    return max(by_board(shards), key=lambda same: sum(shard.positions for shard in same))

@@ -9,9 +9,10 @@ regardless: a game is resigned below the value that only few later winners ever 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import psutil
@@ -129,11 +130,6 @@ class Resigning:
             "winners_count": self.count,
             "floor": self.floor,
         }
-
-    def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over what `tensors` returned."""
-        for name, mine in self.tensors().items():
-            mine.copy_(tensors[name])
 
 
 class ParallelGames:
@@ -295,7 +291,7 @@ class ParallelGames:
     def tensors(self) -> dict[str, Tensor]:
         """Return everything that the games under way depend on, besides chance and tally."""
         search = self.search
-        boards, roots = search.boards, search.roots
+        boards, roots = search.boards, slice(None, None, search.nodes)
         return {
             "codes": boards.codes[roots],
             "last_moves": boards.history[roots],
@@ -311,23 +307,11 @@ class ParallelGames:
             **({} if self.resigning is None else self.resigning.tensors()),
         }
 
-    def restore(self, tensors: Mapping[str, Any]) -> None:
-        """Take over what `tensors` returned."""
-        search = self.search
-        boards, roots = search.boards, search.roots
-        boards.codes[roots] = tensors["codes"]
-        boards.history[roots] = tensors["last_moves"]
-        boards.facts[roots] = tensors["facts"]
-        search.komi.copy_(tensors["komi"])
-        search.limit.copy_(tensors["limit"])
-        self.counts.copy_(tensors["counts"])
-        self._codes.copy_(tensors["played_codes"])
-        self._history.copy_(tensors["played_last_moves"])
-        self._passed.copy_(tensors["played_passed"])
-        self._policy.copy_(tensors["played_policy"])
-        self._judged.copy_(tensors["played_judged"])
-        if self.resigning is not None:
-            self.resigning.restore(tensors)
+
+def copy_into(mine: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> None:
+    """Copy tensors into others of the same names."""
+    for name, tensor in mine.items():
+        tensor.copy_(theirs[name])
 
 
 # ----- Games on a device; on a GPU, a search is captured as one graph -----
@@ -345,28 +329,14 @@ def make_games(
     games: int | None = None,
     endless: bool = True,
 ) -> ParallelGames:
-    """Start games of one size in which a network plays both sides.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no memory for them.
-    """
-    device = generator.device
-    compiled = _compiler(device)
-    games = settings.games if games is None else games
-    # Four numbers a move for every position of the search, and what is kept of every ply.
-    ask_for_memory(games * lines * lines * (20 * settings.evaluations + 3 * longest(lines)), device)
+    """Start games of one size in which a network plays both sides."""
+    device, games = generator.device, games or settings.games
+    per_point = 20 * settings.evaluations + 3 * longest(lines)
+    ask_for_memory(games * lines * lines * per_point, device)
     search = Search(
-        lines,
-        games,
-        compiled(network),
-        device=device,
-        evaluations=settings.evaluations,
-        considered=settings.considered,
-        score_share=settings.score_share,
-        compiled=compiled,
-    )
+        lines, games, network, device=device, evaluations=settings.evaluations,
+        considered=settings.considered, score_share=settings.score_share,
+    )  # fmt: skip
     started = ParallelGames(settings, search, generator, endless=endless)
     if device.type == "cuda":
         started.run_search = _captured(search.run)
@@ -377,6 +347,17 @@ def ask_for_memory(size: int, device: torch.device) -> None:
     """Raise `RuntimeError` if a processor has not so many bytes: Linux promises them, and kills."""
     if device.type == "cpu" and size > psutil.virtual_memory().available:
         raise RuntimeError(f"no memory for {size} bytes")
+
+
+@contextmanager
+def clear_about_memory(message: str) -> Iterator[None]:
+    """Raise `SpecError` with a message where memory does not suffice."""
+    try:
+        yield
+    except RuntimeError as failure:  # CUDA's kind is one of these, the processor has no other
+        if "memory" not in str(failure):
+            raise
+        raise SpecError(message) from None
 
 
 def _captured(work: Callable[[], None]) -> Callable[[], None]:
@@ -400,12 +381,6 @@ def _captured(work: Callable[[], None]) -> Callable[[], None]:
         return work
     again: Callable[[], None] = graph.replay
     return again
-
-
-def _compiler(device: torch.device) -> Callable[[Any], Any]:
-    if device.type != "cuda":
-        return lambda function: function
-    return lambda function: torch.compile(function, dynamic=False)
 
 
 # ----- Games played to their end, and recorded as shards for other networks to learn from -----
@@ -442,7 +417,7 @@ def _closed_up(
     if games.device.type != "cpu" or not 0 < left <= games.search.games * 3 // 4:
         return games
     smaller = make_games(settings, lines, network, games.generator, games=left, endless=False)
-    smaller.restore({k: v[games.counts] for k, v in games.tensors().items()})
+    copy_into(smaller.tensors(), {k: v[games.counts] for k, v in games.tensors().items()})
     smaller.tally = games.tally
     return smaller
 
@@ -452,30 +427,20 @@ def shard_of(batch: Batch) -> Shard:
     lines, points = batch.rows, batch.rows * batch.cols
     last, passed = batch.history[:, 0].cpu().numpy(), batch.passed.cpu().numpy()
     starts = np.flatnonzero((last == NOWHERE) & ~passed)
-    lengths = np.diff(np.append(starts, len(last)))
     # What was played is what the next position calls the last move; the last move ends the game.
     moves = np.append(np.where(passed, points, last)[1:], points).astype(np.int16)
     moves[starts[1:] - 1] = points
-    ply = np.arange(len(last)) - np.repeat(starts, lengths)
-    finished = lengths < longest(lines)
-    kept, games = np.repeat(finished, lengths), starts[finished]
-    score = batch.score.cpu().numpy()[games].astype(np.float32)  # Black moves first
-    return Shard(
-        rows=lines,
-        cols=lines,
-        moves=moves[kept],
-        colours=(1 + ply % 2).astype(np.int8)[kept],
-        lengths=lengths[finished].astype(np.int32),
-        setup=np.zeros(0, np.int16),
-        setup_colours=np.zeros(0, np.int8),
-        setup_lengths=np.zeros(len(games), np.int32),
-        komi=-batch.komi.cpu().numpy()[games].astype(np.float32),
-        territory=np.zeros(len(games), np.int8),
-        winner=np.select([score > 0, score < 0], [1, 2], 0).astype(np.int8),
-        score=score,
-        labelled=np.arange(len(games), dtype=np.int32),
-        ownership=batch.owner.cpu().numpy()[games].astype(np.int8),
-    )
+    games = np.split(moves, starts[1:])
+    finished = np.array([len(game) < longest(lines) for game in games])
+    begins = starts[finished]
+    score = batch.score.cpu().numpy()[begins].astype(np.float32)  # Black moves first
+    return Shard.of_machines(
+        lines, lines, [game for game in games if len(game) < longest(lines)],
+        komi=-batch.komi.cpu().numpy()[begins].astype(np.float32),
+        winner=np.select([score > 0, score < 0], [1, 2], 0).astype(np.int8), score=score,
+        labelled=np.arange(len(begins), dtype=np.int32),
+        ownership=batch.owner.cpu().numpy()[begins].astype(np.int8),
+    )  # fmt: skip
 
 
 def record_games(
@@ -487,15 +452,7 @@ def record_games(
     device: str = "cpu",
     on_games: Callable[[int], None] = lambda ended: None,
 ) -> Made:
-    """Play rounds of games on every size and write each as a shard when it is done.
-
-    Raises
-    ------
-    RunError
-        If the folder holds shards already.
-    SpecError
-        If the games do not fit into the device's memory.
-    """
+    """Play rounds of games on every size and write each as a shard when it is done."""
     refuse_shards(folder)
     place = torch.device(device)
     use_fast_products(place)
@@ -506,17 +463,12 @@ def record_games(
     folder.mkdir(parents=True, exist_ok=True)
     files, games, positions, cut = [], 0, 0, 0
     for lines in settings.size:
+        wish = f"{settings.games} games on {lines}x{lines}"
+        refusal = f"{device}: no memory for {wish}; ask for fewer games, in more rounds"
         for number, seed in enumerate(spawn_seeds(settings.seed, rounds, lines)):
             generator.manual_seed(seed)
-            try:
+            with clear_about_memory(refusal):
                 tally, batch = play_out(settings, lines, player, generator, on_games=on_games)
-            except RuntimeError as failure:  # CUDA's kind is one of these
-                if "memory" not in str(failure):
-                    raise
-                raise SpecError(
-                    f"{device}: no memory for {settings.games} games on {lines}x{lines}; ask for "
-                    "fewer games, in more rounds"
-                ) from None
             shard = shard_of(batch)
             files.append(folder / f"{lines}x{lines}-{number:05d}.safetensors")
             shard.save(files[-1])

@@ -94,10 +94,12 @@ class Search:
         evaluations: int,
         considered: int,
         score_share: float,
-        compiled: Callable[[Any], Any] = lambda function: function,
     ) -> None:
+        def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+            return torch.compile(function, dynamic=False) if device.type == "cuda" else function
+
         self.lines, self.games, self.nodes = lines, games, evaluations
-        self.network = network
+        self.network = compiled(network)
         self.moves = lines * lines + 1
         self.considered, self.score_share = min(considered, self.moves), score_share
         self.plan = visit_plan(self.considered, evaluations - 1)
