@@ -174,9 +174,7 @@ class Board:
         cls, grid: NDArray[np.int8], *, to_play: Colour = BLACK, **options: object
     ) -> Board:
         """Return the board with these stones (rows x columns of EMPTY, BLACK, WHITE)."""
-        text = "/".join("".join(".XO"[c] for c in row) for row in grid)
-        rows, cols = grid.shape
-        return cls(rows, cols, setup=text, to_play=to_play, **options)  # type: ignore[arg-type]
+        return cls(*grid.shape, setup=_as_setup(grid), to_play=to_play, **options)  # type: ignore[arg-type]
 
     @classmethod
     def of_state(
@@ -542,12 +540,11 @@ class Board:
 
     def __repr__(self) -> str:
         parts = [f"{self.rows}", f"{self.cols}", f"rules={self.rules!r}", f"komi={self.komi}"]
-        start = np.empty(self.rows * self.cols, np.int8)
         first = self._positions[0]
+        start = np.empty(self.rows * self.cols, np.int8)
         k.to_grid(first, start)
         if start.any():
-            rows = start.reshape(self.rows, self.cols)
-            parts.append(f"setup={'/'.join(''.join('.XO'[c] for c in row) for row in rows)!r}")
+            parts.append(f"setup={_as_setup(start.reshape(self.rows, self.cols))!r}")
         if first[layout.SCALARS, layout.TURN] != BLACK:
             parts.append(f"to_play={int(first[layout.SCALARS, layout.TURN])}")
         if self.handicap:
@@ -563,6 +560,10 @@ class Board:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+def _as_setup(grid: NDArray[np.int8]) -> str:
+    return "/".join("".join(".XO"[stone] for stone in row) for row in grid)
 
 
 PLANES = ("own", "enemy", "empty", "last", "legal", "black")

@@ -182,7 +182,6 @@ def count_territory(
     method: Method = "careful",
     komi: float = 0.0,
     prisoners: tuple[int, int] = (0, 0),
-    handicap: float = 0.0,
 ) -> Count:
     """Count territory and prisoners, given a mask of the dead stones.
 
@@ -208,7 +207,7 @@ def count_territory(
         k.plain_kinds(stones, fallen, kinds)
     else:
         raise TengenError(f"no counting method {method!r}; there are careful and plain")
-    return Count("territory", method, stones, fallen, kinds, komi, handicap, prisoners)
+    return Count("territory", method, stones, fallen, kinds, komi, prisoners=prisoners)
 
 
 def count_area(

@@ -32,7 +32,6 @@ import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Generic, Self, TypeVar
 
 import numpy as np
@@ -80,7 +79,7 @@ class Checkpoints:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], *, keep: int = 3, run: str | None = None
+        self, folder: str | os.PathLike[str], *, keep: int = 2, run: str | None = None
     ) -> None:
         self.folder, self.run = Path(folder), run
         self.keep = max(1, keep)
@@ -185,12 +184,11 @@ class Run(Generic[_Settings]):
         *,
         data: Mapping[str, str] | None = None,
         resume: bool = False,
-        keep: int = 2,
     ) -> Self:
         """Claim a folder for a run of `learner`; with `resume`, go on with the run in it, if any.
 
         `data` names what the run learns from, with a `fingerprint` of each: a resumed run must
-        have the same. `keep` is the number of states to keep.
+        have the same.
 
         Raises `RunError`, with nothing in the folder changed, if it is in use, cannot be written,
         or has a run that may not go on so.
@@ -202,7 +200,7 @@ class Run(Generic[_Settings]):
             # Somebody may have begun a run here since we looked.
             found = _look(place, learner, settings, sources, resume)
             name = fingerprint(learner, fixed(settings), sources)
-            run = cls(place, settings, Checkpoints(place / _CHECKPOINTS, keep=keep, run=name), held)
+            run = cls(place, settings, Checkpoints(place / _CHECKPOINTS, run=name), held)
             run._begin(learner, sources, found)
         except BaseException:
             held.release()
@@ -258,12 +256,7 @@ class Run(Generic[_Settings]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        failure: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         """Release the folder; an interrupted user learns where the run stands."""
         if isinstance(failure, KeyboardInterrupt):
             at = max(self._step, 0)

@@ -87,12 +87,6 @@ class GameArrays:
         """Return all games in the order that follows from `seed`."""
         return self.take(np.random.default_rng(seed).permutation(len(self)))
 
-    def split(self, fraction: float, seed: int) -> tuple[GameArrays, GameArrays]:
-        """Return two parts, whole games only: `fraction` of them by chance, and the rest."""
-        order = np.random.default_rng(seed).permutation(len(self))
-        cut = round(fraction * len(self))
-        return self.take(np.sort(order[:cut])), self.take(np.sort(order[cut:]))
-
     def hashes(self) -> NDArray[np.uint64]:
         """Return a hash per game, the same for games that are mirror images or rotations."""
         found = np.empty(len(self), dtype=np.uint64)

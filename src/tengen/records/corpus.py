@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, IntArray
-from tengen.board import BLACK, BORDER, Board, Point, Rules
+from tengen.board import BORDER, Board, Point, Rules
 from tengen.board.kernels import TRUSTED, regrow, remember, replay_games
 from tengen.board.rules import KO_NUMBERS
 from tengen.errors import RecordError, TengenError
@@ -29,8 +29,9 @@ from tengen.records.archives import may_hold_games
 from tengen.records.arrays import KINDS, GameArrays
 from tengen.records.bulk import GameBatch
 from tengen.records.reader import loads, read_games
-from tengen.records.record import GameRecord, Refusal, RefusedMoveError, board_at, positions
+from tengen.records.record import GameRecord, Refusal, board_at, positions
 from tengen.records.sgf_grammar import Fault
+from tengen.records.sgf_properties import Result
 
 _MAX_FAULTS = 1000
 """How many faults a corpus keeps; it counts all of them."""
@@ -104,9 +105,8 @@ class Corpus:
             try:
                 for board, (_, point) in positions(record, rules=rules):
                     yield Position(board, point, record)
-            except RefusedMoveError as refused:
-                wrong = refused.refusal
-                reason = f"move {wrong.move}: {wrong.reason}"
+            except Refusal as refused:
+                reason = f"move {refused.move}: {refused.reason}"
                 self._tell(Fault(record.file, record.game, record.offset, reason))
 
     def batches(self) -> Iterator[GameArrays]:
@@ -239,10 +239,6 @@ class Unseen:
 # ----- Counting a collection -----
 
 
-_LETTERS = {"score": "Score", "resign": "R", "time": "T", "forfeit": "F", "win": ""}
-_PLAIN = {"draw": "0", "void": "Void", "unknown": "?"}
-
-
 @dataclass
 class CollectionSummary:
     """What was counted. `results` counts by winner and kind: `B+R`, `W+Score`, `0`, `?`."""
@@ -266,7 +262,9 @@ class CollectionSummary:
             self.sizes[f"{value // 100}x{value % 100}"] += int(count)
         ending = games.kind.astype(np.int64) * 4 + games.winner
         for value, count in zip(*np.unique(ending, return_counts=True), strict=True):
-            self.results[_ending(KINDS[value // 4], int(value % 4))] += int(count)
+            kind, winner = KINDS[value // 4], int(value % 4)
+            name = str(Result(kind, winner)) + ("Score" if kind == "score" else "")
+            self.results[name] += int(count)
 
 
 def summarise(corpus: Corpus) -> CollectionSummary:
@@ -276,12 +274,6 @@ def summarise(corpus: Corpus) -> CollectionSummary:
         summary.add(batch.arrays)
     summary.damaged, summary.repairs = corpus.damaged, corpus.repaired
     return summary
-
-
-def _ending(kind: str, winner: int) -> str:
-    if kind in _PLAIN:
-        return _PLAIN[kind]
-    return ("B+" if winner == BLACK else "W+") + _LETTERS[kind]
 
 
 # ----- Replaying a collection in kernels -----
@@ -302,8 +294,8 @@ def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | R
         for record in batch.where(unsure).records():
             try:
                 board_at(record, rules=rules)
-            except RefusedMoveError as refused:
-                yield refused.refusal
+            except Refusal as refused:
+                yield refused
         yield batch.arrays
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -86,13 +87,7 @@ def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]
 
 
 def _batches(records: Iterator[GameRecord]) -> Iterator[GameBatch]:
-    held: list[GameRecord] = []
-    for record in records:
-        held.append(record)
-        if len(held) == bulk.EXACT_BATCH:
-            yield bulk.batch_of(held)
-            held = []
-    if held:
+    while held := list(islice(records, bulk.EXACT_BATCH)):
         yield bulk.batch_of(held)
 
 

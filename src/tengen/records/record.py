@@ -24,7 +24,6 @@ from tengen.records.sgf_properties import (
     Result,
     codec_name,
     format_number,
-    format_point,
     format_size,
     format_text,
     guess_encoding,
@@ -145,14 +144,11 @@ class GameRecord:
     def _title(self) -> str:
         told = [f"{self.rows}x{self.cols}", f"{len(self.moves)} moves"]
         if self.black or self.white:
-            names = [f"{name} {rank}".strip() or "?" for name, rank in self._players()]
-            told.insert(0, " - ".join(names))
+            players = (f"{self.black} {self.black_rank}", f"{self.white} {self.white_rank}")
+            told.insert(0, " - ".join(player.strip() or "?" for player in players))
         if self.file:
             told.insert(0, f"{self.file}, game {self.game}")
         return ", ".join([*told, *([str(self.result)] if self.result.kind != "unknown" else [])])
-
-    def _players(self) -> list[tuple[str, Rank]]:
-        return [(self.black, self.black_rank), (self.white, self.white_rank)]
 
     def _last_board(self) -> Board:
         """Return the board at the end, or before the first move that the rules forbid."""
@@ -289,33 +285,25 @@ def _make_tree(record: GameRecord) -> GameTree:
     if record.result.kind != "unknown":
         root["RE"] = [format_text(str(record.result))]
     for name, colour in (("AB", BLACK), ("AW", WHITE)):
-        stones = [
-            format_point(point, record.rows, record.cols)
-            for c, point in record.setup
-            if c == colour
-        ]
-        if stones:
+        if stones := [point.sgf.encode() for c, point in record.setup if c == colour]:
             root[name] = stones
     if record.first:
         root["PL"] = [b"B" if record.first == BLACK else b"W"]
     tree.add(-1, root)
     edits = list(record.edits)
     for number, (colour, point) in enumerate(record.moves):
-        _add_edits(tree, edits, number, record.rows, record.cols)
-        name = "B" if colour == BLACK else "W"
-        tree.add(len(tree.nodes) - 1, {name: [format_point(point, record.rows, record.cols)]})
-    _add_edits(tree, edits, len(record.moves), record.rows, record.cols)
+        _add_edits(tree, edits, number)
+        tree.add(len(tree.nodes) - 1, {"B" if colour == BLACK else "W": [point.sgf.encode()]})
+    _add_edits(tree, edits, len(record.moves))
     return tree
 
 
-def _add_edits(
-    tree: GameTree, edits: list[tuple[int, int, Point]], number: int, rows: int, cols: int
-) -> None:
+def _add_edits(tree: GameTree, edits: list[tuple[int, int, Point]], number: int) -> None:
     """Append one node for the stones put or taken before move `number`, if there are any."""
     node: dict[str, list[bytes]] = {}
     while edits and edits[0][0] <= number:
         _, colour, point = edits.pop(0)
-        node.setdefault(("AE", "AB", "AW")[colour], []).append(format_point(point, rows, cols))
+        node.setdefault(("AE", "AB", "AW")[colour], []).append(point.sgf.encode())
     if node:
         tree.add(len(tree.nodes) - 1, node)
 
@@ -481,26 +469,12 @@ def _take_information(record: GameRecord, name: str, raw: bytes) -> None:
 # old servers differed, and a record is not wrong because it broke ours.
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A move (or a setup, move 0) of a record that the board refuses."""
+class Refusal(IllegalMoveError):
+    """A move of a record that the rules forbid, by its number from 1; 0 for the setup."""
 
-    file: str
-    game: int
-    move: int
-    """Number of the move, from 1; 0 for the setup."""
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.file}: game {self.game}, move {self.move}: {self.reason}"
-
-
-class RefusedMoveError(IllegalMoveError):
-    """A record whose move the rules forbid; `refusal` says which and why."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(str(refusal))
-        self.refusal = refusal
+    def __init__(self, file: str, game: int, move: int, reason: str) -> None:
+        super().__init__(f"{file}: game {game}, move {move}: {reason}")
+        self.file, self.game, self.move, self.reason = file, game, move, reason
 
 
 def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
@@ -514,8 +488,7 @@ def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
 def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None = None) -> Board:
     """Return the position before move number `move` (from 1), or the final one.
 
-    Raises `RecordError` if the game has no such move and `IllegalMoveError` if a move before it
-    breaks the rules; the message names file, game and move.
+    A move before it that breaks the rules is a `Refusal`.
     """
     last = len(record.moves) + 1
     if move is not None and not 1 <= move <= last:
@@ -524,12 +497,9 @@ def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None
 
 
 def positions(record: GameRecord, *, rules: Rules | None = None) -> Iterator[tuple[Board, Stone]]:
-    """Yield the board before each move, the mover to play, and the move (colour, point).
+    """Yield a copy of the board before each move, the mover to play, and the move.
 
-    Every board is a copy of its own, to keep or to change.
-
-    Raises `IllegalMoveError` at a move that breaks the rules; the message names file, game and
-    move.
+    A move that breaks the rules is a `Refusal`.
     """
     for board, move in zip(_replayed(record, rules), record.moves, strict=False):
         yield board.copy(), move
@@ -541,7 +511,8 @@ def _replayed(record: GameRecord, rules: Rules | None) -> Iterator[Board]:
     board = Board(record.rows, record.cols, rules=rules, komi=record.komi)
     number = 0
     try:
-        _set_up(board, record)
+        _put(board, record.setup, record.turn)
+        board.handicap = record.handicap
         edits = list(record.edits)
         for number, (colour, point) in enumerate([*record.moves, (0, PASS)], 1):
             while edits and edits[0][0] < number:
@@ -553,15 +524,12 @@ def _replayed(record: GameRecord, rules: Rules | None) -> Iterator[Board]:
             yield board
             board.play(point, colour)
     except TengenError as wrong:
-        refusal = Refusal(record.file, record.game, number, str(wrong))
-        raise RefusedMoveError(refusal) from None
+        raise Refusal(record.file, record.game, number, str(wrong)) from None
 
 
-def _set_up(board: Board, record: GameRecord) -> None:
-    black = [point for colour, point in record.setup if colour == BLACK]
-    white = [point for colour, point in record.setup if colour == WHITE]
-    board.set_stones(black=black, white=white, to_play=record.turn)
-    board.handicap = record.handicap
+def _put(board: Board, stones: list[Stone], to_play: int) -> None:
+    black, white = ([p for c, p in stones if c == colour] for colour in (BLACK, WHITE))
+    board.set_stones(black=black, white=white, to_play=to_play)
 
 
 def _edit(board: Board, edits: list[tuple[int, int, Point]]) -> list[tuple[int, int, Point]]:
@@ -571,7 +539,5 @@ def _edit(board: Board, edits: list[tuple[int, int, Point]]) -> list[tuple[int, 
     while edits and edits[0][0] == here:
         _, colour, point = edits.pop(0)
         stones[point] = colour
-    black = [point for point, colour in stones.items() if colour == BLACK]
-    white = [point for point, colour in stones.items() if colour == WHITE]
-    board.set_stones(black=black, white=white, to_play=board.turn)
+    _put(board, [(colour, point) for point, colour in stones.items()], board.turn)
     return edits
