@@ -62,11 +62,9 @@ class RunSummary:
     """How a run ended."""
 
     total: int
-    """Games of the tournament."""
     played: int
     """Games finished in this run."""
     left: int
-    """Games still missing."""
     stopped: bool
     """Whether a stop was requested."""
 

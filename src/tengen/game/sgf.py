@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tengen.arrays import BoolArray
 from tengen.board import BLACK, WHITE, Board, Rules, point_at
 from tengen.board.counting import Count
 from tengen.board.rules import PRESETS
@@ -64,12 +65,17 @@ def sgf_of_game(board: Board, names: Mapping[int, str], result: str, count: Coun
 
 def territory_marks(count: Count) -> dict[str, list[bytes]]:
     """Return the properties TB and TW for a count's territory; none that would be empty."""
-    rows, cols = count.grid.shape
+    return owner_marks(count.territory(BLACK), count.territory(WHITE))
+
+
+def owner_marks(black: BoolArray, white: BoolArray) -> dict[str, list[bytes]]:
+    """Return the properties TB and TW for points of either side; none that would be empty."""
+    rows, cols = black.shape
     marks = {
         name: [
             format_point(point_at(int(index), rows, cols), rows, cols)
-            for index in np.flatnonzero(count.territory(colour))
+            for index in np.flatnonzero(points)
         ]
-        for name, colour in (("TB", BLACK), ("TW", WHITE))
+        for name, points in (("TB", black), ("TW", white))
     }
     return {name: points for name, points in marks.items() if points}

@@ -6,16 +6,14 @@ hash, so that transpositions are free.
 
 from __future__ import annotations
 
-import copy
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tengen.board import BLACK, PASS, Board, Point
 from tengen.contracts import Evaluator, Policy
-from tengen.errors import SpecError
 from tengen.game.endgame import candidates, sensible
 from tengen.players.simple import best_by_policy, scores_after
 
@@ -119,6 +117,7 @@ class AlphaBetaSearch:
         return 1.0 if board.turn == BLACK else -1.0
 
 
+@dataclass(eq=False, kw_only=True)
 class AlphaBetaPlayer:
     """Search `depth` plies with a model at the leaves, of all moves only the best `width`.
 
@@ -127,27 +126,15 @@ class AlphaBetaPlayer:
     finishes the first ply; without, its move is a function of the position. No quiescence search.
     """
 
-    def __init__(
-        self,
-        *,
-        model: Evaluator | None = None,
-        policy: Policy | None = None,
-        depth: int | None = None,
-        width: int | None = None,
-        seconds: float | None = None,
-        resign: bool = False,
-    ) -> None:
-        if model is None:
-            raise SpecError("alphabeta needs model=... (a model, playouts, static or area)")
-        self.name = "alphabeta"
-        self.model = model
-        self.policy = policy
-        self.depth = depth
-        self.width = width
-        self.seconds = seconds
-        self.resign = resign
-        self.nodes = 0
-        """Positions judged so far, in all searches."""
+    model: Evaluator
+    policy: Policy | None = None
+    depth: int | None = None
+    width: int | None = None
+    seconds: float | None = None
+    resign: bool = False
+    name: str = "alphabeta"
+    nodes: int = field(default=0, init=False)
+    """Positions judged so far, in all searches."""
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move with the best value; the generator is not used."""
@@ -171,6 +158,4 @@ class AlphaBetaPlayer:
 
     def within(self, seconds: float) -> AlphaBetaPlayer:
         """Return the same player with at most `seconds` per move."""
-        twin = copy.copy(self)
-        twin.seconds = seconds
-        return twin
+        return replace(self, seconds=seconds)

@@ -17,7 +17,14 @@ import numpy as np
 from tengen.board import BLACK, RESIGN, WHITE, Board, Point, Rules, format_gtp, parse_gtp
 from tengen.errors import SpecError, TengenError
 from tengen.game.sgf import record_of_board, start_of
-from tengen.gtp.client import Client, EngineBadAnswer, EngineIllegalMove, EngineRefusal, Limits
+from tengen.gtp.client import (
+    Client,
+    EngineBadAnswer,
+    EngineFault,
+    EngineIllegalMove,
+    EngineRefusal,
+    Limits,
+)
 from tengen.gtp.commands import kata_rules
 
 _LETTERS = {BLACK: "b", WHITE: "w"}
@@ -67,19 +74,16 @@ class RemoteGame:
         try:
             move = parse_gtp(answer, board.rows, board.cols)
         except TengenError:
-            raise EngineBadAnswer(
-                self.client.name, line, f"answered {answer[:40]!r}, no move", self.client.stderr()
-            ) from None
+            raise self._fault(EngineBadAnswer, line, f"answered {answer[:40]!r}, no move") from None
         if move != RESIGN:
             self._moves.append((board.turn, move))
             if not board.is_legal(move):
-                raise EngineIllegalMove(
-                    self.client.name,
-                    line,
-                    f"played {answer.strip()}, which is illegal at move {len(board.moves) + 1}",
-                    self.client.stderr(),
-                )
+                told = f"played {answer.strip()}, which is illegal at move {len(board.moves) + 1}"
+                raise self._fault(EngineIllegalMove, line, told)
         return move
+
+    def _fault(self, kind: type[EngineFault], line: str, reason: str) -> EngineFault:
+        return kind(self.client.name, line, reason, self.client.stderr())
 
     def explain(self) -> str:
         """Return the engine's explanation of its last move; empty if it has none."""

@@ -74,25 +74,23 @@ def make_plugged_evaluator(spec: str) -> Evaluator:
     """Make an evaluator of `python:package.module:Class`, see `make_plugged_player`."""
     made = _make(*split_target(spec.removeprefix(PREFIX), spec), "evaluator", spec)
 
-    def values(self: Any, boards: Sequence[Board]) -> FloatArray:
-        given = _ask(spec, "values", self.__class__.__base__, self, boards)
+    def check(given: Any, boards: Sequence[Board]) -> FloatArray:
         return _numbers(given, (len(boards),), f"{spec}: values")
 
-    return cast(Evaluator, _replaced(made, "values", values, spec))
+    return cast(Evaluator, _checked(made, "values", check, spec))
 
 
 def make_plugged_policy(spec: str) -> Policy:
     """Make a policy of `python:package.module:Class`, see `make_plugged_player`."""
     made = _make(*split_target(spec.removeprefix(PREFIX), spec), "policy", spec)
 
-    def priors(self: Any, board: Board) -> FloatArray:
-        given = _ask(spec, "priors", self.__class__.__base__, self, board)
+    def check(given: Any, board: Board) -> FloatArray:
         found = _numbers(given, (board.rows * board.cols + 1,), f"{spec}: priors")
         if (found < 0).any() or not found.sum() > 0:
             raise SpecError(f"{spec}: priors are no probabilities")
         return found
 
-    return cast(Policy, _replaced(made, "priors", priors, spec))
+    return cast(Policy, _checked(made, "priors", check, spec))
 
 
 def checked_player(player: Player, label: str) -> Player:
@@ -103,8 +101,7 @@ def checked_player(player: Player, label: str) -> Player:
     if not callable(getattr(player, "choose", None)):
         raise SpecError(f"{label}: a player needs a method choose(board, rng)")
 
-    def choose(self: Any, board: Board, rng: np.random.Generator) -> Point:
-        move = _ask(label, "choose", self.__class__.__base__, self, board, rng)
+    def check(move: Any, board: Board, rng: np.random.Generator) -> Point:
         if move is RESIGN or (isinstance(move, str) and move.strip().lower() == "resign"):
             return RESIGN
         try:
@@ -112,7 +109,7 @@ def checked_player(player: Player, label: str) -> Player:
         except TengenError as mistake:
             raise SpecError(f"{label}: choose: {mistake}") from None
 
-    return cast(Player, _replaced(player, "choose", choose, label))
+    return cast(Player, _checked(player, "choose", check, label))
 
 
 def split_target(text: str, spec: str) -> tuple[str, str]:
@@ -218,31 +215,31 @@ def _kind_of(parameter: inspect.Parameter) -> str:
     return default if default in ("bool", "int", "float") and said is parameter.empty else "text"
 
 
-def _replaced(made: object, name: str, method: Callable[..., object], label: str) -> object:
-    """Let one method of an object go through ours, which finds the old one in its base class."""
+def _checked(made: object, name: str, check: Callable[..., object], label: str) -> object:
+    """Let the answers of one method of an object go through a check.
+
+    What the method raises becomes one line that names it.
+    """
     kind = type(made)
     if getattr(kind, "_plugged", False):
         return made
-    replaced = type(
-        kind.__name__,
-        (kind,),
-        {name: method, "__slots__": (), "__module__": kind.__module__, "_plugged": True},
-    )
+
+    def method(self: object, *arguments: Any) -> object:
+        try:
+            given = getattr(kind, name)(self, *arguments)
+        except TengenError:
+            raise
+        except Exception as failure:
+            raise SpecError(f"{label}: {name} failed: {_told(failure)}") from failure
+        return check(given, *arguments)
+
+    names = {name: method, "__slots__": (), "__module__": kind.__module__, "_plugged": True}
     try:
-        object.__setattr__(made, "__class__", replaced)  # frozen dataclasses too
+        # Not a plain assignment, for frozen dataclasses.
+        object.__setattr__(made, "__class__", type(kind.__name__, (kind,), names))
     except TypeError as failure:
         raise SpecError(f"{label}: {kind.__name__} cannot be checked: {failure}") from None
     return made
-
-
-def _ask(label: str, method: str, base: Any, *arguments: Any) -> Any:
-    """Call a user's method; what it raises becomes one line that names it."""
-    try:
-        return getattr(base, method)(*arguments)
-    except TengenError:
-        raise
-    except Exception as failure:
-        raise SpecError(f"{label}: {method} failed: {_told(failure)}") from failure
 
 
 def _numbers(given: Any, shape: tuple[int, ...], label: str) -> FloatArray:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -31,6 +30,7 @@ from tengen.contracts.values import Candidate, Report
 from tengen.errors import SpecError
 from tengen.game.endgame import can_pass_and_win, candidates, finishing_move, sensible
 from tengen.game.judging import is_sound, neutral_points, shared_judge
+from tengen.players.spec import make_player
 from tengen.players.static_kernels import (
     DEFAULT_WEIGHTS,
     VALUE,
@@ -46,15 +46,15 @@ _SHOWN = 20
 # ----- Random and maxlib -----
 
 
+@dataclass(eq=False, kw_only=True)
 class RandomPlayer:
     """Play a uniformly random legal point; pass only when there is none.
 
     Own one-point eyes are left alone unless `fill_eyes`, in which case games need a limit.
     """
 
-    def __init__(self, *, fill_eyes: bool = False) -> None:
-        self.name = "random"
-        self.fill_eyes = fill_eyes
+    fill_eyes: bool = False
+    name: str = "random"
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose a random move."""
@@ -63,6 +63,7 @@ class RandomPlayer:
         return board.answer(raw)
 
 
+@dataclass(eq=False, kw_only=True)
 class MaxlibPlayer:
     """Maximise the average liberties of own blocks minus the average of the enemy's blocks.
 
@@ -72,9 +73,8 @@ class MaxlibPlayer:
     enemy has passed and the count as it stands is won.
     """
 
-    def __init__(self, *, average: Literal["block", "stone"] = "block") -> None:
-        self.name = "maxlib"
-        self.average = average
+    average: Literal["block", "stone"] = "block"
+    name: str = "maxlib"
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move with the best balance of liberties."""
@@ -93,6 +93,7 @@ def _word(rng: np.random.Generator) -> NDArray[np.uint64]:
 # ----- Static -----
 
 
+@dataclass(eq=False, kw_only=True)
 class StaticPlayer:
     """Play by rules of one ply, like a program of the 1990s; deterministic.
 
@@ -100,9 +101,8 @@ class StaticPlayer:
     area scoring needs it.
     """
 
-    def __init__(self, *, resign: bool = False) -> None:
-        self.name = "static"
-        self.resign = resign
+    resign: bool = False
+    name: str = "static"
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move of the highest value."""
@@ -135,16 +135,16 @@ def finish_score(board: Board) -> float:
 # ----- Policies -----
 
 
+@dataclass(eq=False, kw_only=True)
 class SamplePlayer:
     """Draw a move from a policy's probabilities, own eyes left out.
 
     `temperature` below 1 sharpens them, 0 always takes the likeliest move.
     """
 
-    def __init__(self, *, model: Policy, temperature: float = 1.0) -> None:
-        self.name = "sample"
-        self.model = model
-        self.temperature = temperature
+    model: Policy
+    temperature: float = 1.0
+    name: str = "sample"
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Draw a move from the policy, or pass where that is sensible."""
@@ -326,6 +326,7 @@ def best_by_policy(policy: Policy, board: Board, width: int) -> list[int]:
 # ----- Openings -----
 
 
+@dataclass(eq=False, kw_only=True)
 class OpeningPlayer:
     """Play greedily by an evaluator for the first `moves` plies of the game, then as `then`.
 
@@ -333,23 +334,17 @@ class OpeningPlayer:
     `moves` the model's own `opening_plies` counts, else a quarter of the points.
     """
 
-    def __init__(
-        self, *, model: Evaluator, moves: int | None = None, then: Player | None = None
-    ) -> None:
-        if then is None:
-            from tengen.players.spec import make_player
-
-            then = make_player("mcts")
-        self.name = "opening"
-        self.model = model
-        self.moves = moves
-        self.then = then
-        self._opening: Player = model if isinstance(model, Player) else GreedyPlayer(model=model)
+    model: Evaluator
+    moves: int | None = None
+    then: Player = field(default_factory=lambda: make_player("mcts"))
+    name: str = "opening"
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose by the opening's model or by the player after it."""
         if len(board.moves) < self.plies(board):
-            return self._opening.choose(board, rng)
+            model = self.model
+            opening = model if isinstance(model, Player) else GreedyPlayer(model=model)
+            return opening.choose(board, rng)
         return self.then.choose(board, rng)
 
     def plies(self, board: Board) -> int:
@@ -358,10 +353,9 @@ class OpeningPlayer:
 
     def within(self, seconds: float) -> OpeningPlayer:
         """Return the same player with the later player under a clock, if it supports one."""
-        twin = copy.copy(self)
-        if isinstance(self.then, TimedPlayer):
-            twin.then = self.then.within(seconds)
-        return twin
+        if not isinstance(self.then, TimedPlayer):
+            return self
+        return replace(self, then=self.then.within(seconds))
 
     def close(self) -> None:
         """Close the later player."""

@@ -127,7 +127,7 @@ _TABLE = (
         "alphabeta:AlphaBetaPlayer",
         "Search to a depth with a model at the leaves.",
         (
-            _MODEL,
+            replace(_MODEL, required=True),
             _POLICY,
             Option("depth", "int", "plies", "3, or unlimited with seconds", 1),
             Option("width", "int", _WIDTH, "8 with a policy, else all", 1),

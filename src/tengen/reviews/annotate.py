@@ -6,9 +6,9 @@ that is in the record.
 
 from __future__ import annotations
 
-from tengen.board import BLACK, COLOUR_NAMES, PASS, WHITE, format_gtp, format_sgf, point_at
+from tengen.board import BLACK, COLOUR_NAMES, PASS, WHITE, format_gtp, format_sgf
 from tengen.board.counting import format_result
-from tengen.game.sgf import territory_marks
+from tengen.game.sgf import owner_marks, territory_marks
 from tengen.records import GameRecord, loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
@@ -39,8 +39,9 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
         node = tree.nodes[index]
         node["V"] = [format_number(round(position.score, 1))]
         _label(node, position)
-        if ownership:
-            _mark_owners(node, position)
+        if ownership and position.ownership is not None and not {"TB", "TW"} & node.keys():
+            owner = position.ownership.reshape(position.board.rows, position.board.cols)
+            node.update(owner_marks(owner > _OWNED, owner < -_OWNED))
         if number == 0:
             continue
         move = review.moves[number - 1]
@@ -125,21 +126,6 @@ def _label(node: _Node, position: EvaluatedPosition) -> None:
     ]
     if labels:
         node["LB"] = labels
-
-
-def _mark_owners(node: _Node, position: EvaluatedPosition) -> None:
-    """Mark the likely owner of each point."""
-    if position.ownership is None or "TB" in node or "TW" in node:
-        return
-    rows, cols = position.board.rows, position.board.cols
-    for name, sign in (("TB", 1.0), ("TW", -1.0)):
-        points = [
-            format_sgf(point_at(i, rows, cols), rows, cols).encode("ascii")
-            for i, value in enumerate(position.ownership)
-            if sign * value > _OWNED
-        ]
-        if points:
-            node[name] = points
 
 
 def _mark_territory(node: _Node, review: Review) -> None:

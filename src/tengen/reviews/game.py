@@ -444,25 +444,18 @@ def _first_pass(
 
 
 def glance(board: Board, reviewer: Reviewer) -> EvaluatedPosition:
-    """Evaluate one position once, as the first pass of a review does."""
-    return next(_first_pass([board], _network_of(reviewer), ()))
+    """Evaluate one position once with the reviewer's network, as the first pass does."""
+    assert reviewer.network is not None
+    return next(_first_pass([board], reviewer.network, ()))
 
 
 def review_last_move(board: Board, reviewer: Reviewer) -> tuple[MoveReview, EvaluatedPosition]:
-    """Review the last move of a game in progress by the first pass, at once.
-
-    Returns the move and the position after it.
-    """
+    """Review the last move of a game in progress by the first pass; return the position too."""
+    assert reviewer.network is not None
     before = board.copy()
     before.undo()
-    first, after = _first_pass([before, board], _network_of(reviewer), ())
+    first, after = _first_pass([before, board], reviewer.network, ())
     return review_move(len(board.moves), board.moves[-1], first, after), after
-
-
-def _network_of(reviewer: Reviewer) -> SearchNetwork:
-    if reviewer.network is None:
-        raise SpecError(f"{reviewer.name} has no network for a first pass")
-    return reviewer.network
 
 
 def _chosen(
@@ -648,25 +641,18 @@ def _is_neutral(move: int, before: EvaluatedPosition, after: EvaluatedPosition) 
     """
     if move == PASS or before.ownership is None or after.ownership is None:
         return False
+    from scipy.ndimage import binary_dilation, label
+
     grid = before.board.grid()
-    start = divmod(index_of(move, *grid.shape), grid.shape[1])
-    region, colours, todo = {start}, set[int](), [start]
-    while todo:
-        row, col = todo.pop()
-        for near in ((row + 1, col), (row - 1, col), (row, col + 1), (row, col - 1)):
-            if not (0 <= near[0] < grid.shape[0] and 0 <= near[1] < grid.shape[1]):
-                continue
-            if grid[near] != EMPTY:
-                colours.add(int(grid[near]))
-            elif near not in region:
-                region.add(near)
-                todo.append(near)
-        if len(region) > _DAME_REGION:
-            return False
+    regions, _ = label(grid == EMPTY)
+    region = regions == regions.flat[index_of(move, *grid.shape)]
+    beside = binary_dilation(region) & ~region
     change = np.abs(np.asarray(after.ownership) - before.ownership).reshape(grid.shape)
-    for point in region:
-        change[point] = 0.0
-    return len(colours) == 2 and float(change.max()) < _DAME_CHANGE
+    return bool(
+        region.sum() <= _DAME_REGION
+        and len(np.unique(grid[beside])) == 2
+        and change[~region].max() < _DAME_CHANGE
+    )
 
 
 def _count(board: Board, judge: Judge) -> Ending:
