@@ -143,9 +143,8 @@ def test_a_curve_is_read_from_the_rows_of_a_run(tmp_path: Path) -> None:
     assert lab.curve_of(tmp_path) == [{"games": 10, "win_rate": 0.5}]
 
 
-def test_a_training_size_has_terms_and_a_referee() -> None:
-    size = lab.InputTables(games=7, rows=5)
-    assert (size.terms.games, size.terms.rows, size.judged_by) == (7, 5, "builtin")
+def test_a_training_size_has_a_referee() -> None:
+    assert lab.InputTables().judged_by == "builtin"
     assert lab.InputTables(referee="static").judged_by == "static"
     with pytest.raises(SpecError):
         lab.InputTables(games=0)

@@ -16,31 +16,22 @@ import pytest
 
 SCRIPT = """
 import sys
-from functools import partial
 from pathlib import Path
-from tengen.lab import tournaments, move_prediction, opening_evolution, opening_td
+from tengen.lab import experiments
 from tengen.lab.rendering import write_report
-from tengen.lab.steps import LabContext, Step, run_steps
+from tengen.lab.steps import LabContext, run_steps
 
+SIZES = {
+    "players": "games=2",
+    "opening-td": "games=120 curve_every=20 curve_games=10 shipped_games=10",
+    "opening-td-inputs": "games=30 pair_games=4 features=A,ABCDE",
+    "move-prediction": "made=60 games=60 test_games=20 sizes=30,60 widths=0.9 reranked=0,20",
+    "opening-evolution": "generations=4 every=2 games=10 starts=1",
+}
 if __name__ == "__main__":
-    curve = opening_td.CurveSize(games=120, curve_every=20, curve_games=10, shipped_games=10)
-    td = opening_td.InputTables(games=30, pair_games=4, curve_games=0, features=("A", "ABCDE"))
-    mp = move_prediction.PredictionTables(made=60, board=9, games=60, test_games=20, sizes=(30, 60),
-                                    widths=(0.9,), reranked=(0, 20))
-    small = (("rows", 9), ("moves", 6), ("population", 6))
-    ev = opening_evolution.BreedingSize(network="spatial", method="better", generations=12, every=3,
-                                        seeds=1, games=10, starts=1, changes=small)
-    steps = [
-        Step("ladder", "players", "L",
-             partial(tournaments.simple_players, size=tournaments.PlayersSize(games=2))),
-        Step("opening-td", "opening-td", "T", partial(opening_td.learning, size=curve)),
-        Step("opening-td-inputs", "opening-td", "I", partial(opening_td.tables, size=td)),
-        Step("move-prediction", "move-prediction", "M", partial(move_prediction.tables, size=mp)),
-        Step("opening-evolution", "opening-evolution", "E",
-             partial(opening_evolution.breeding, size=ev)),
-    ]
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    steps = [step for step in steps if not wanted or step.name in wanted]
+    folder = Path(sys.argv[1])
+    known = {each.name: each for each in experiments()}
+    steps = [known[name].step("quick", size.split()) for name, size in SIZES.items()]
     write_report(folder, steps, run_steps(steps, LabContext(folder, 7, 2)))
 """
 

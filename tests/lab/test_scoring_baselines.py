@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 import sys
 import time
@@ -12,8 +11,8 @@ from tests.needs import need
 
 from tengen.board import Board
 from tengen.errors import TengenError
-from tengen.lab import scoring_baselines as gnugo
-from tengen.lab.scoring_baselines import measure_gnugo
+from tengen.lab import scoring as gnugo
+from tengen.lab.scoring import measure_gnugo
 from tengen.learners.scoring.scored_games import Accuracy, read_scored_games
 from tengen.records import loads
 
@@ -130,16 +129,14 @@ def test_hanging_crashing_and_refusing_are_answers_too(engine, tmp_path):
     assert (tmp_path / "diary").read_text() == "12302"
 
 
-def test_failed_games_count_as_wrong_and_are_counted(engine, tmp_path, monkeypatch):
+def test_failed_games_count_as_wrong_and_are_counted(engine, tmp_path):
     file = tmp_path / "games.sgf"
     results = [(0.5, "B+6.5"), (2.5, "B+4.5"), (4.5, "B+20.5"), (5.5, "B+1.5")]
     file.write_text("\n".join(sgf(*pair) for pair in results))
-    monkeypatch.setattr(gnugo, "PROGRAM", engine)
-    lists = gnugo.DeadLists
-    monkeypatch.setattr(gnugo, "DeadLists", lambda *a, **kw: lists(*a, **kw, program=engine))
-    seen = []
+    seen: list[tuple[str, int, int]] = []
+    lists = gnugo.DeadLists(10, limit=60, program=engine)
     row = measure_gnugo(
-        read_scored_games([file]), "careful", limit=60, progress=lambda *about: seen.append(about)
+        lists, read_scored_games([file]), "careful", lambda *about: seen.append(about)
     )
     assert row["failed"] == 1 and row["exact"] == 0.5 and row["winner"] == 0.75
     assert seen[-1] == ("fakego level 10", 4, 4)
@@ -154,13 +151,6 @@ def test_the_real_one_finds_the_dead():
     need("gnugo")
     answer = gnugo.DeadLists(1, limit=300).ask(record(0.5))
     assert answer.dead is not None and set(answer.dead) == {"B5", "G4"}
-
-
-def test_the_answers_file_holds_plain_json(engine, tmp_path):
-    kept = tmp_path / "kept.jsonl"
-    gnugo.DeadLists(10, stored=kept, limit=60, program=engine).ask(record(0.5))
-    [line] = kept.read_text().splitlines()
-    assert json.loads(line)["dead"] == ["B5", "G4"]
 
 
 def test_a_comparison_has_an_interval_and_counts_what_failed(tmp_path):

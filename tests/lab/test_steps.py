@@ -22,7 +22,6 @@ from tengen.lab.steps import (
     memory_in_use,
     results,
     run_steps,
-    settings_of,
 )
 from tengen.progress import Progress
 
@@ -63,11 +62,12 @@ def test_a_part_reads_back_what_was_written(tmp_path: Path) -> None:
     assert here.once("a/b", lambda: (3, 4)) == [1, 2]
 
 
-@pytest.mark.parametrize(("seed", "mode", "what"), [(4, "quick", "seed = 3"), (3, "full", "mode")])
+@pytest.mark.parametrize(
+    ("seed", "mode", "what"), [(4, "quick", "seed 3 there, 4"), (3, "full", "mode quick there")]
+)
 def test_another_run_is_refused(tmp_path: Path, seed: int, mode: str, what: str) -> None:
     run_steps(STEPS[:1], context(tmp_path))
-    assert settings_of(tmp_path)["mode"] == "quick"
-    with pytest.raises(TengenError, match=f"holds a run with {what}"):
+    with pytest.raises(TengenError, match=what):
         run_steps(STEPS[:1], context(tmp_path, seed), mode=mode)
 
 
@@ -113,13 +113,11 @@ def test_cost_of_a_killed_attempt_is_added(tmp_path: Path) -> None:
     path.write_text(json.dumps({"seconds": 100.0, "processor": 50.0, "memory": 1e15}))
     with Resources(path) as meter:
         pass
-    cost = meter.used()
+    cost = meter.used
     assert 100 <= cost["seconds"] < 110 and cost["processor"] >= 50 and cost["memory"] == 1e15
     with pytest.raises(ValueError), Resources(path):
         raise ValueError
     assert json.loads(path.read_text())["seconds"] >= 100
-    meter.forget()
-    assert not path.exists()
 
 
 def test_a_result_tells_its_cost(tmp_path: Path) -> None:

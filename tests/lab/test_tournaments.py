@@ -38,7 +38,7 @@ def test_a_tournament_becomes_tables_and_a_plot(tmp_path: Path) -> None:
     cross = cross_table(results)
     assert cross.columns == ["", *(row[0] for row in table.rows)]
     assert cross.shade is not None and cross.shade[0][0] is None
-    assert [dot.name for dot in elo_plot(results, "E").rows] == [row[0] for row in table.rows]
+    assert [dot.name for dot in elo_plot(results).rows] == [row[0] for row in table.rows]
     # Called again, it plays nothing.
     assert standings(play(tmp_path / "t.sqlite", settings, workers=1), "S") == table
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.errors import TengenError
 from tengen.lab import papers
 from tengen.lab.papers import CLAIMS, PAPERS
-from tengen.lab.result import Findings
 from tengen.lab.verdicts import (
     AGREES,
     BETTER,
@@ -148,11 +146,6 @@ def test_a_recorded_figure_decides_what_this_run_cannot() -> None:
     assert (second.verdict, second.why, second.recorded) == (REFUTED, "now", "54.0 % [35, 74]")
     # Records of other claims follow.
     assert (third.claim, third.ours, third.verdict) == ("huang.figure4.scalar", "", BETTER)
-
-
-def test_a_damaged_result_is_named() -> None:
-    with pytest.raises(TengenError, match="there: not a result"):
-        Findings.from_json({"tables": [{"title": 3}]}, "there")
 
 
 def test_cards_of_shipped_models_have_measurements() -> None:

@@ -208,7 +208,7 @@ def evaluate_scoring(
     shown: Shown,
 ) -> None:
     """Compare the scorer's counts with recorded results."""
-    from tengen.lab.scoring_baselines import evaluate_all
+    from tengen.lab.scoring import evaluate_all
     from tengen.learners.scoring import BlockScorer
     from tengen.learners.scoring.scored_games import evaluate, read_scored_games
 

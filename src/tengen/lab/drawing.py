@@ -16,9 +16,14 @@ from tengen.arrays import FloatArray
 from tengen.lab.result import Bars, Dots, Figure, Picture, Plot
 
 INK = "#7a7a7b"
-"""Stands for the page's grey until the drawing is finished."""
 COLOURS = ("#2f7ed1", "#d9821b", "#3a9d51", "#a855c1", "#c03921", "#17a2a1", "#8d6e61")
-"""Stand for the page's --c1 to --c7."""
+"""Stand for the page's grey and for its --c1 to --c7 until the drawing is finished."""
+_STYLE: Any = {
+    "svg.hashsalt": "tengen", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 11,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK,
+    "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "legend.frameon": False,
+    "legend.labelcolor": INK, "legend.fontsize": 9,
+}  # fmt: skip
 
 
 def draw(figure: Figure) -> str:
@@ -30,13 +35,7 @@ def draw(figure: Figure) -> str:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    settings: Any = {
-        "svg.hashsalt": "tengen",
-        "svg.fonttype": "none",
-        "font.family": "sans-serif",
-        "font.size": 11,
-    }
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(_STYLE):
         height = 0.7 + 0.27 * len(figure.rows) if isinstance(figure, Dots) else 3.1
         sheet, axes = pyplot.subplots(figsize=(5.4, height))
         if isinstance(figure, Plot):
@@ -45,13 +44,6 @@ def draw(figure: Figure) -> str:
             _bars(axes, figure)
         else:
             _dots(axes, figure)
-        for name in ("top", "right"):
-            axes.spines[name].set_visible(False)
-        for item in (axes.xaxis, axes.yaxis):
-            item.label.set_color(INK)
-        axes.tick_params(colors=INK, which="both")
-        for spine in axes.spines.values():
-            spine.set_color(INK)
         sheet.tight_layout()
         out = io.StringIO()
         # A fixed date, so that the same data gives the same page.
@@ -63,12 +55,12 @@ def draw(figure: Figure) -> str:
 def _lines(axes: Any, figure: Plot) -> None:
     for number, line in enumerate(figure.lines):
         colour = COLOURS[number % len(COLOURS)]
-        style = line.style or ("-o" if len(line.x) < 40 else "-")
+        style = "-o" if len(line.x) < 40 else "-"  # points are marked where they are few
         axes.plot(line.x, line.y, style, color=colour, label=line.name, markersize=3)
         if line.low is not None and line.high is not None:
             axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
-    for rule in figure.rules:
-        axes.axhline(rule.y, linestyle="--", linewidth=1, color=INK, label=rule.name)
+    for name, y in figure.rules.items():
+        axes.axhline(y, linestyle="--", linewidth=1, color=INK, label=name)
     if figure.log:
         axes.set_yscale("log")
     axes.set_xlabel(figure.x)
@@ -76,7 +68,7 @@ def _lines(axes: Any, figure: Plot) -> None:
     if figure.bottom is not None or figure.top is not None:
         axes.set_ylim(figure.bottom, figure.top)
     if len(figure.lines) + len(figure.rules) > 1:
-        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+        axes.legend()
 
 
 def _bars(axes: Any, figure: Bars) -> None:
@@ -96,7 +88,7 @@ def _bars(axes: Any, figure: Bars) -> None:
     axes.set_xticks(range(len(figure.names)), figure.names)
     axes.set_ylabel(figure.y)
     if len(figure.series) > 1:
-        axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+        axes.legend()
 
 
 def _dots(axes: Any, figure: Dots) -> None:
@@ -119,12 +111,7 @@ def _for_page(text: str) -> str:
     for number, colour in enumerate(COLOURS, 1):
         text = text.replace(colour, f"var(--c{number}, {colour})")
     # The page sets the width.
-    return re.sub(r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"|(<svg[^>]*?)\s+width="[^"]*"',
-                  _keep, text, count=1)  # fmt: skip
-
-
-def _keep(found: re.Match[str]) -> str:
-    return str(found.group(1) or found.group(2))
+    return re.sub(r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"', r"\1", text, count=1)
 
 
 # ----- Kernels and patterns -----
@@ -162,17 +149,17 @@ def kernel_sheet(
                 y = top + i * step + (1 - north) * cell
                 key = (1 if share > 0 else -1, level)
                 strokes.setdefault(key, []).append(f"M{x} {y}h{cell}v{cell}h-{cell}z")
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        'font-family="system-ui, sans-serif" font-size="8.5">',
-        '<g fill="none" stroke="var(--line)" stroke-width=".6">',
-    ]
     frames = [
         f"M{left + j * step} {top + i * step}h{3 * cell}v{3 * cell}h-{3 * cell}z"
         for i in range(len(rows))
         for j in range(len(cols))
     ]
-    out += [f'<path d="{"".join(frames)}"/>', "</g>"]
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        'font-family="system-ui, sans-serif" font-size="8.5">',
+        '<g fill="none" stroke="var(--line)" stroke-width=".6">',
+        f'<path d="{"".join(frames)}"/></g>',
+    ]
     for (sign, level), paths in sorted(strokes.items()):
         fill = "var(--hot)" if sign > 0 else "var(--cold)"
         opacity = level / _LEVELS
@@ -193,37 +180,24 @@ def pattern(cells: Sequence[str], *, cell: int = 15) -> str:
     >>> "<svg" in pattern(["...", ".X.", "###"])
     True
     """
-    n = len(cells)
-    half = cell / 2
-    size = n * cell
+    n, half, size = len(cells), cell / 2, len(cells) * cell
     inside = [(r, c) for r in range(n) for c in range(n) if cells[r][c] not in (OUTSIDE, UNKNOWN)]
-    known = set(inside)
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" '
-        f'width="{size}" height="{size}">',
-        '<path fill="#e3b878" d="'
-        + "".join(f"M{c * cell} {r * cell}h{cell}v{cell}h-{cell}z" for r, c in inside)
-        + '"/>',
-    ]
-    lines = []
-    for r, c in inside:
-        x, y = c * cell + half, r * cell + half
-        for dr, dc in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-            other = (r + dr, c + dc)
-            beyond = not (0 <= other[0] < n and 0 <= other[1] < n)
-            if beyond or other in known or cells[other[0]][other[1]] == UNKNOWN:
-                lines.append(f"M{x:g} {y:g}l{dc * half:g} {dr * half:g}")
-    out.append(f'<path stroke="#5a3d12" stroke-width="1" d="{"".join(lines)}"/>')
+    wood, lines, stones = [], [], []
     for r, c in inside:
         x, y, what = c * cell + half, r * cell + half, cells[r][c]
+        wood.append(f"M{c * cell} {r * cell}h{cell}v{cell}h-{cell}z")
+        for dr, dc in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+            row, col = r + dr, c + dc
+            if not (0 <= row < n and 0 <= col < n) or cells[row][col] != OUTSIDE:
+                lines.append(f"M{x:g} {y:g}l{dc * half:g} {dr * half:g}")
+        circle = f'<circle cx="{x:g}" cy="{y:g}"'
         if (r, c) == (n // 2, n // 2):
-            out.append(
-                f'<circle cx="{x:g}" cy="{y:g}" r="{cell * 0.4:g}" fill="#c0392b" opacity=".85"/>'
-            )
+            stones.append(f'{circle} r="{cell * 0.4:g}" fill="#c0392b" opacity=".85"/>')
         elif what in (OWN, ENEMY):
-            fill = "#111" if what == OWN else "#fafafa"
-            out.append(
-                f'<circle cx="{x:g}" cy="{y:g}" r="{cell * 0.46:g}" fill="{fill}" '
-                'stroke="#222" stroke-width=".7"/>'
-            )
-    return "".join([*out, "</svg>"])
+            look = f'fill="{"#111" if what == OWN else "#fafafa"}" stroke="#222" stroke-width=".7"'
+            stones.append(f'{circle} r="{cell * 0.46:g}" {look}/>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" width="{size}" '
+        f'height="{size}"><path fill="#e3b878" d="{"".join(wood)}"/>'
+        f'<path stroke="#5a3d12" stroke-width="1" d="{"".join(lines)}"/>{"".join(stones)}</svg>'
+    )

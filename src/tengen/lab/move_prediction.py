@@ -20,21 +20,15 @@ from tengen.arrays import FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.lab import papers
 from tengen.lab.drawing import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
-from tengen.lab.result import Findings, Picture, Plot, Table, line, percent, table
+from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, LabContext, Row
-from tengen.lab.verdicts import Comparison, above, card_results, compare
-from tengen.learners.move_prediction import MovePredictor, PredictionSettings
+from tengen.lab.verdicts import Comparison, above, card_results, compare, percent, show
+from tengen.learners.move_prediction import MovePredictor, PredictionSettings, training
 from tengen.learners.move_prediction.model import TOPS, PredictionModel
-from tengen.learners.move_prediction.training import (
-    expert_keys,
-    halves,
-    learn_frequencies,
-    learn_reranker,
-    samples,
-    train,
-)
+from tengen.learners.move_prediction.training import halves, learn_frequencies
 from tengen.models.registry import PREDICTOR
 from tengen.models.settings import fingerprint
+from tengen.progress import Report
 from tengen.records.arrays import GameArrays
 from tengen.statistics import wald_difference, wilson
 
@@ -90,16 +84,11 @@ class GameSource:
         return hold_out(train, self.test_games, context.seed)
 
     def _read(self, context: LabContext, name: str) -> GameArrays:
-        from tengen.learners.move_prediction.training import read_games
-
-        return read_games([str(context.games(name))], self.board)[0]
+        return training.read_games([str(context.games(name))], self.board)[0]
 
 
 def sample_games(
-    games: int,
-    size: int,
-    seed: int,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    games: int, size: int, seed: int, report: Report = lambda done, total: None
 ) -> GameArrays:
     """Return games of the rule player against itself from random openings, as arrays."""
     from tengen.board import Board, play_random, play_to_end
@@ -119,13 +108,7 @@ def sample_games(
 
 
 def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, GameArrays]:
-    """Hold out `count` games for evaluation; return (the others, those).
-
-    Raises
-    ------
-    TengenError
-        If fewer than two games would be left to train on.
-    """
+    """Hold out `count` games for evaluation, with two or more left; return (the others, those)."""
     if len(games) < count + 2:
         raise TengenError(f"{len(games)} games: too few to hold out {count}")
     order = np.random.default_rng([seed, 1]).permutation(len(games))
@@ -184,10 +167,10 @@ class TableRows:
 
         With `keep`, the model is saved in that folder as paper-GAMES.safetensors.
         """
-        train(self.train, PredictionSettings(games=2, minimum=1, passes=1))  # compiles
+        training.train(self.train, PredictionSettings(games=2, minimum=1, passes=1))  # compiles
         settings = replace(self.settings, games=games)
         began = time.monotonic(), time.process_time()
-        model = train(self.train, settings)
+        model = training.train(self.train, settings)
         row = {
             "size": games,
             "games": min(games, len(self.train)),
@@ -215,13 +198,14 @@ class TableRows:
     def _samples(self) -> Any:
         """The samples of the re-ranker, for the exact solver."""
         _, part_b = halves(self.train, self.settings)
-        return samples(self.train, replace(self._frequencies, top=self.settings.top), part_b)
+        model = replace(self._frequencies, top=self.settings.top)
+        return training.samples(self.train, model, part_b)
 
     def _reranked(self, settings: PredictionSettings) -> PredictionModel:
         """Return a model with the shared frequencies and a re-ranker of its own."""
         _, part_b = halves(self.train, settings)
         model = replace(self._frequencies)
-        learn_reranker(self.train, part_b, model, settings)
+        training.learn_reranker(self.train, part_b, model, settings)
         return model
 
 
@@ -311,55 +295,40 @@ def measure_tables(
 
 def result_tables(found: Tables) -> list[Table]:
     """Return the tables with the paper's figures beside ours."""
-    out = []
-    if found["widths"]:
-        rows: list[list[object]] = [
-            [f"{row['width']:g}", percent(row["top1"], row["interval"]), _beside(row["paper"])]
-            for row in found["widths"]
+    widths = [
+        [f"{row['width']:g}", percent(row["top1"], row["interval"]), show(row["paper"], unit="%")]
+        for row in found["widths"]
+    ]
+    reranked = []
+    for row in found["reranked"]:
+        cells = [row["top"] or "none"]
+        for rank, figure in zip(RANKS, row["paper"] or [None] * len(RANKS), strict=False):
+            cells += [percent(row[f"top{rank}"]), show(figure, unit="%")]
+        reranked.append(cells)
+    sizes = [
+        [
+            f"{row['games']:,}", percent(row["top1"], row["interval"]), percent(row["top5"]),
+            percent(row["top10"]), " / ".join(f"{100 * p:.1f}" for p in (row["paper"] or ())[:3]),
         ]
-        out.append(table("Table I: width factor W", ["W", "first choice", "paper"], rows))
-    if found["reranked"]:
-        columns = ["n"]
-        for rank in RANKS:
-            columns += [f"first {rank}", "paper"]
-        rows = []
-        for row in found["reranked"]:
-            figures = row["paper"] or [None] * len(RANKS)
-            cells: list[object] = [row["top"] or "none"]
-            for rank, figure in zip(RANKS, figures, strict=False):
-                cells += [percent(row[f"top{rank}"]), _beside(figure)]
-            rows.append(cells)
-        out.append(table("Table II: candidates re-ranked", columns, rows))
-    if found["sizes"]:
-        rows = [
-            [
-                f"{row['games']:,}", percent(row["top1"], row["interval"]), percent(row["top5"]),
-                percent(row["top10"]),
-                " / ".join(f"{100 * p:.1f}" for p in row["paper"][:3]) if row["paper"] else "",
-            ]
-            for row in found["sizes"]
-        ]  # fmt: skip
-        columns = ["training games", "first choice", "first five", "first ten", "paper, %"]
-        out.append(table("Tables III and IV: training games", columns, rows))
-    return out
-
-
-def _beside(figure: float | None) -> str:
-    return "" if figure is None else percent(figure)
+        for row in found["sizes"]
+    ]  # fmt: skip
+    ranks = [name for rank in RANKS for name in (f"first {rank}", "paper")]
+    columns = ["training games", "first choice", "first five", "first ten", "paper, %"]
+    every = (
+        Table("Table I: width factor W", ["W", "first choice", "paper"], widths),
+        Table("Table II: candidates re-ranked", ["n", *ranks], reranked),
+        Table("Tables III and IV: training games", columns, sizes),
+    )
+    return [each for each in every if each.rows]
 
 
 def growth(rows: list[Row]) -> Plot:
     """Draw accuracy by the number of training games."""
-    return Plot(
-        "Table III: accuracy by the number of training games", "training games",
-        "share of moves predicted",
-        [
-            line(f"first {rank}" if rank > 1 else "first choice", [row["games"] for row in rows],
-                 [row[f"top{rank}"] for row in rows])
-            for rank in (1, 5, 10)
-        ],
-        bottom=0.0, top=1.0,
-    )  # fmt: skip
+    games = [row["games"] for row in rows]
+    names = {1: "first choice", 5: "first 5", 10: "first 10"}
+    lines = [line(name, games, [row[f"top{rank}"] for row in rows]) for rank, name in names.items()]
+    title, share = "Table III: accuracy by the number of training games", "share of moves predicted"
+    return Plot(title, "training games", share, lines, bottom=0.0, top=1.0)
 
 
 def trends(found: Tables) -> list[Comparison]:
@@ -423,12 +392,11 @@ def cells(found: Tables) -> list[Comparison]:
         measured += [(f"araki.table2.{row['top']}.{rank}", row, rank) for rank in papers.MP_RANKS]
     for row in found["sizes"]:
         measured += [(f"araki.games.{row['size']}.{rank}", row, rank) for rank in RANKS]
-    out = []
+    out, why = [], "Other games than the paper's GoGoD; rates depend on the games."
     for claim, row, rank in measured:
         if claim in papers.CLAIMS:
             rate, positions = row[f"top{rank}"], row["positions"]
             interval = wilson(rate * positions, positions)
-            why = "Other games than the paper's GoGoD; rates depend on the games."
             out.append(compare(claim, rate, interval, why=why))
     return out
 
@@ -448,7 +416,7 @@ def telling_patterns(train: GameArrays, settings: PredictionSettings, count: int
     shown: dict[int, list[str]] = {}
     for game in part[:200]:
         record = train.record(int(game))
-        keys = iter(expert_keys(train.take([int(game)]), settings.templates))
+        keys = iter(training.expert_keys(train.take([int(game)]), settings.templates))
         for board, (colour, point) in positions(record):
             if point:
                 row, col = point // (record.cols + 1) - 1, point % (record.cols + 1) - 1

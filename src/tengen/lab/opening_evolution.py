@@ -2,9 +2,8 @@
 
 The paper let the best networks of every 1,000th (10,000th) generation play a double round robin and
 read learning off a rising line of points (p = 0.34 and 0.18). Here the same is done from random
-starts over several seeds. A fixed panel of opponents shows whether anything was learned, and
-`selection_noise` how well fitness predicts a network's wins. Duels are stored in the run's
-`duels.jsonl` and not played again.
+starts over several seeds. A fixed panel of opponents shows whether anything was learned. Duels are
+stored in the run's `duels.jsonl` and not played again.
 """
 
 from __future__ import annotations
@@ -22,24 +21,23 @@ from tengen.arrays import FloatArray
 from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.lab import papers
-from tengen.lab.result import Findings, Line, Plot, Table, line, percent, table
+from tengen.lab.result import Findings, Line, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
-from tengen.lab.verdicts import Comparison, compare, number
+from tengen.lab.verdicts import Comparison, compare, number, percent
+from tengen.learners import opening_evolution
 from tengen.learners.opening_evolution import (
     KIND,
     SHAPES,
     Breeding,
     EvolutionSettings,
     OpeningEvolution,
-    match,
-    measure_on,
-    measure_with,
 )
 from tengen.learners.opening_evolution.training import Measure
 from tengen.models import find_model, has_model
 from tengen.models.runs import SNAPSHOTS, Run, read_metrics, read_run
 from tengen.models.settings import CheckedSettings, from_plain, setting, to_plain
 from tengen.parallel import spawn_seeds
+from tengen.progress import Report
 from tengen.statistics import Rate, Trend
 
 CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")
@@ -55,70 +53,32 @@ _START_PLIES = 4
 
 # ----- Breeding -----
 
-
-def paper_method(network: str, seed: int, generations: int, every: int = 250) -> EvolutionSettings:
-    """Return the paper's method: one game as Black against one opponent, 10 or 20 networks.
-
-    The games are deterministic, so that survivors need not play again.
-    """
-    return EvolutionSettings(
-        network=network,
-        generations=generations,
-        colours="black",
-        remember=True,
-        seed=seed,
-        snapshot_every=every,
-    )
-
-
-def better_method(network: str, seed: int, generations: int, every: int = 25) -> EvolutionSettings:
-    """Return a method that learns: openings judged by playouts, not by one finished game.
-
-    The spatial network becomes `shared`, the dense one `tiled`: few weights. Four games each from
-    common random starts against two opponents; CMA-ES breeds.
-    """
-    return EvolutionSettings(
-        network=_FEW_WEIGHTS.get(network, network),
-        population=20,
-        generations=generations,
-        random_plies=4,
-        starts=2,
-        strategy="cma",
-        opponent="static + random",
-        expert="builtin:playouts=16",
-        seed=seed,
-        snapshot_every=every,
-    )
-
-
-def champion_method(
-    network: str, seed: int, generations: int, every: int = 20
-) -> EvolutionSettings:
-    """Return the method of the champions: small steps of a mean, ever more games.
-
-    Half of the starts are against the hall of fame, which begins with the best of generation 0, the
-    others against three opponents; scores beyond a clear win hardly count. The settings of the
-    shipped champions differ in opponents and hall; see their cards.
-    """
-    return replace(
-        better_method(network, seed, generations, every),
-        population=24,
-        more_starts_every=20,
-        hall_every=60,
-        bend=30.0,
-        strategy="mirror",
-        opponent="static + random + sample:model=tengen-small,temperature=0",
-    )
-
-
-METHODS: dict[str, tuple[Callable[[str, int, int, int], EvolutionSettings], int]] = {
-    "paper": (paper_method, 5000),
-    "better": (better_method, 100),
-    "champion": (champion_method, 200),
+_BETTER: dict[str, Any] = {
+    "population": 20,
+    "random_plies": 4,
+    "starts": 2,
+    "strategy": "cma",
+    "opponent": "static + random",
+    "expert": "builtin:playouts=16",
 }
-"""Methods by name: a function of network, seed, generations and interval of snapshots, and the
-default number of generations.
-"""
+METHODS: dict[str, tuple[int, dict[str, Any]]] = {
+    # One game as Black against one opponent. The games are deterministic, so that survivors need
+    # not play again.
+    "paper": (5000, {"colours": "black", "remember": True}),
+    # A method that learns: few weights, four games each from common random starts against two
+    # opponents, judged by playouts, bred by CMA-ES.
+    "better": (100, _BETTER),
+    # The method of the champions: small steps of a mean, ever more games. Half of the starts are
+    # against the hall of fame, which begins with the best of generation 0, the others against three
+    # opponents; scores beyond a clear win hardly count. The settings of the shipped champions
+    # differ in opponents and hall; see their cards.
+    "champion": (200, _BETTER | {
+        "population": 24, "more_starts_every": 20, "hall_every": 60, "bend": 30.0,
+        "strategy": "mirror",
+        "opponent": "static + random + sample:model=tengen-small,temperature=0",
+    }),
+}  # fmt: skip
+"""Methods by name: the usual number of generations, and settings."""
 
 
 def _measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None = None) -> Measure:
@@ -127,10 +87,10 @@ def _measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None =
 
     if ray is not None:
         opponents = partial(_players, settings.opponent)
-        return measure_on(ray, opponents, partial(make_expert, settings.expert))
-    return measure_with(
-        [_players(settings.opponent) for _ in range(workers)], make_expert(settings.expert)
-    )
+        expert = partial(make_expert, settings.expert)
+        return opening_evolution.measure_on(ray, opponents, expert)
+    players = [_players(settings.opponent) for _ in range(workers)]
+    return opening_evolution.measure_with(players, make_expert(settings.expert))
 
 
 def _players(specs: str) -> list[Player]:
@@ -159,13 +119,7 @@ def train(
 
 
 def run_settings(folder: Path) -> EvolutionSettings:
-    """Return the settings of a run.
-
-    Raises
-    ------
-    TengenError
-        If the folder has no run of this learner.
-    """
+    """Return the settings of a run of this learner."""
     found = read_run(folder)
     if found is None or found.learner != KIND:
         raise TengenError(f"{folder}: no run of {KIND}")
@@ -173,13 +127,7 @@ def run_settings(folder: Path) -> EvolutionSettings:
 
 
 def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
-    """Return the files of a run's best networks, of every `every` generations.
-
-    Raises
-    ------
-    TengenError
-        If the folder has none.
-    """
+    """Return the files of a run's best networks, of every `every` generations; at least one."""
     files = sorted((folder / SNAPSHOTS).glob("*.safetensors"))
     found = {int(path.stem): path for path in files if int(path.stem) % every == 0}
     if not found:
@@ -213,7 +161,8 @@ def play_duel(duel: Duel) -> Row:
     me = _side(duel.player) if duel.player else model.player()
     seeds = spawn_seeds(duel.seed, (duel.games + 1) // 2, *duel.key)
     terms = model.settings.terms(duel.random_plies)
-    scores = match(me, _side(duel.opponent), _expert(duel.expert), terms, seeds)
+    opponent, expert = _side(duel.opponent), _expert(duel.expert)
+    scores = opening_evolution.match(me, opponent, expert, terms, seeds)
     return {"scores": [float(score) for score in scores[: duel.games]]}
 
 
@@ -255,7 +204,7 @@ def judge_run(
     how: Judging,
     *,
     workers: int = 1,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> dict[str, Any]:
     """Measure a run's snapshots against the panel, its own generation 0, and each other."""
     kept = snapshots(folder, how.every)
@@ -295,16 +244,9 @@ def judge_run(
         name: asdict(Trend.through(steps, [row[name]["win_rate"] for row in rows]))
         for name in (*PANEL, "panel")
     }
-    line = Trend.through(list(points), list(points.values()))
-    return {
-        "rows": rows,
-        "trends": trends,
-        "gain": asdict(Gain.of(rows)),
-        "round_robin": {
-            "points": {str(g): value for g, value in points.items()},
-            "trend": asdict(line),
-        },
-    }
+    trend = asdict(Trend.through(list(points), list(points.values())))
+    whole = {"points": {str(g): value for g, value in points.items()}, "trend": trend}
+    return {"rows": rows, "trends": trends, "gain": gain_of(rows), "round_robin": whole}
 
 
 def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) -> dict[int, float]:
@@ -321,27 +263,17 @@ def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) 
     return points
 
 
-@dataclass(frozen=True)
-class Gain:
-    """How much more a run's last generation wins against the panel than its generation 0.
+def gain_of(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Return how much more a run's last generation wins against the panel than its generation 0.
 
     `z` and `p` are of the one-sided test of two proportions.
     """
-
-    first: float
-    last: float
-    z: float
-    p: float
-
-    @classmethod
-    def of(cls, rows: list[dict[str, Any]]) -> Gain:
-        """Compare the last row of an evaluated run with the first."""
-        a, b = rows[0]["panel"], rows[-1]["panel"]
-        n, m = a["games"], b["games"]
-        share = (n * a["win_rate"] + m * b["win_rate"]) / (n + m)
-        width = math.sqrt(max(share * (1 - share), 1e-12) * (1 / n + 1 / m))
-        z = (b["win_rate"] - a["win_rate"]) / width
-        return cls(a["win_rate"], b["win_rate"], z, _above(z))
+    a, b = rows[0]["panel"], rows[-1]["panel"]
+    n, m = a["games"], b["games"]
+    share = (n * a["win_rate"] + m * b["win_rate"]) / (n + m)
+    width = math.sqrt(max(share * (1 - share), 1e-12) * (1 / n + 1 / m))
+    z = (b["win_rate"] - a["win_rate"]) / width
+    return {"first": a["win_rate"], "last": b["win_rate"], "z": z, "p": _above(z)}
 
 
 def _above(z: float) -> float:
@@ -364,13 +296,7 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     # Equal steps have no variance to test against.
     tested = len(set(steps)) > 1
     test = stats.ttest_1samp(steps, 0.0, alternative="greater") if tested else None
-    rates = [
-        (
-            [row["generation"] for row in run["rows"]],
-            [row["panel"]["win_rate"] for row in run["rows"]],
-        )
-        for run in runs
-    ]
+    rates = [_panel_rates(run) for run in runs]
     robins = [run["round_robin"]["points"] for run in runs]
     points = Trend.common([([int(g) for g in one], list(one.values())) for one in robins])
     return {
@@ -384,12 +310,20 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def points_plot(title: str, points: dict[str, float], trend: dict[str, float]) -> Plot:
-    """Return points over generations with their line, as in Figures 9 and 10."""
+def _panel_rates(run: dict[str, Any]) -> tuple[list[int], list[float]]:
+    """Return the generations of an evaluated run and their wins against the panel."""
+    rows = run["rows"]
+    return [row["generation"] for row in rows], [row["panel"]["win_rate"] for row in rows]
+
+
+def points_plot(run: dict[str, Any]) -> Plot:
+    """Return points of an evaluated run over generations with their line, as in Figures 9, 10."""
+    points, trend = run["round_robin"]["points"], run["round_robin"]["trend"]
     x, y = [int(generation) for generation in points], list(points.values())
     middle = float(np.mean(y)) - trend["slope"] * float(np.mean(x))
     straight = [middle + trend["slope"] * g for g in x]
     lines = [Line("points", x, y), Line(f"trend, p = {trend['p']:.2g}", x, straight)]
+    title = f"Points of the double round robin: {run['folder']}"
     return Plot(title, "generation", "points", lines)
 
 
@@ -422,7 +356,7 @@ class BreedingSize(CheckedSettings):
     @property
     def length(self) -> int:
         """Generations to breed."""
-        return self.generations or METHODS[self.method][1]
+        return self.generations or METHODS[self.method][0]
 
     @property
     def step(self) -> int:
@@ -431,9 +365,16 @@ class BreedingSize(CheckedSettings):
 
     def settings(self, seed: int) -> EvolutionSettings:
         """Return the settings of one seed."""
-        make, _ = METHODS[self.method]
-        made = make(self.network, seed, self.length, math.gcd(250, self.step))
-        return replace(made, **dict(self.changes))
+        network = self.network
+        if self.method != "paper":
+            network = _FEW_WEIGHTS.get(network, network)
+        return EvolutionSettings(
+            **{
+                "network": network, "seed": seed, "generations": self.length,
+                "snapshot_every": math.gcd(250, self.step), **METHODS[self.method][1],
+                **dict(self.changes),
+            }
+        )  # fmt: skip
 
 
 def breeding(context: LabContext, size: BreedingSize) -> Findings:
@@ -458,15 +399,7 @@ def breeding(context: LabContext, size: BreedingSize) -> Findings:
             *(_panel_table(run, size.games) for run in judged),
             _trend_table(data, size.network),
         ],
-        figures=[
-            _fitness_plot(folders[0]),
-            _panel_plot(judged),
-            *(
-                points_plot(f"Points of the double round robin: {run['folder']}",
-                                run["round_robin"]["points"], run["round_robin"]["trend"])
-                for run in judged
-            ),
-        ],
+        figures=[_fitness_plot(folders[0]), _panel_plot(judged), *map(points_plot, judged)],
         comparisons=_comparisons(data, size),
         data=data,
     )  # fmt: skip
@@ -513,7 +446,7 @@ def _panel_table(run: dict[str, Any], games: int) -> Table:
     title = f"{run['folder']}: best networks against the panel ({games} games each)"
     columns = ["generation", "points", *PANEL, "all three", FIRST]
     note = "Points: double round robin of these networks; win +2, draw +1, loss -1 as in the paper."
-    return table(title, columns, rows, note=note)
+    return Table(title, columns, rows, note=note)
 
 
 def _trend_table(data: dict[str, Any], network: str) -> Table:
@@ -527,16 +460,14 @@ def _trend_table(data: dict[str, Any], network: str) -> Table:
              (("panel", "trend"), ("points", "points"))]  # fmt: skip
     if network in papers.EVOLUTION_POINTS:
         rows.append(_trend_row("the paper", "points", asdict(paper_trend(network))))
-    seeds = (
-        "" if whole["p_seeds"] is None else f", a seed as one observation {whole['p_seeds']:.2g}"
-    )
+    strict = whole["p_seeds"]
+    seeds = "" if strict is None else f", a seed as one observation {strict:.2g}"
     note = (
         f"Over {whole['runs']} seeds generation 0 wins {whole['first']:.1%} against the panel and "
         f"the last {whole['last']:.1%}; p = {whole['p']:.2g}{seeds}."
     )
-    return table(
-        "Straight lines over generations", ["run", "of", "slope", "r", "p"], rows, note=note
-    )
+    columns = ["run", "of", "slope", "r", "p"]
+    return Table("Straight lines over generations", columns, rows, note)
 
 
 def _trend_row(run: str, name: str, trend: dict[str, float]) -> list[str]:
@@ -558,8 +489,7 @@ def _panel_plot(runs: list[dict[str, Any]]) -> Plot:
     lines = [
         line(
             run["folder"] if len(runs) > 1 else "against the panel",
-            [row["generation"] for row in run["rows"]],
-            [row["panel"]["win_rate"] for row in run["rows"]],
+            *_panel_rates(run),
             [row["panel"]["interval"] for row in run["rows"]] if len(runs) < 4 else None,
         )
         for run in runs
@@ -613,11 +543,11 @@ def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
     for name in CHAMPIONS:
         if has_model(name):
             context.at(0.5, name)
-            duels = [
-                Duel(name, opponent, "static", size.games, context.seed)
+            duel = Duel(name, "", "static", size.games, context.seed)
+            rates = [
+                Rate.of(play_duel(replace(duel, opponent=opponent))["scores"])
                 for opponent in ("random", "maxlib")
             ]
-            rates = [Rate.of(play_duel(duel)["scores"]) for duel in duels]
             rows.append([name, *(percent(rate.win_rate, rate.interval) for rate in rates)])
     shipped = "Shipped champions' openings, finished by the rule player"
     return Findings(
@@ -625,7 +555,7 @@ def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
         "such lines may be chance. The champions were bred here.",
         tables=[
             _paper_table(),
-            *([table(shipped, ["player", "random", "maxlib"], rows)] if rows else []),
+            *([Table(shipped, ["player", "random", "maxlib"], rows)] if rows else []),
         ],
         figures=[_paper_plot()],
         comparisons=_paper_comparisons(),
@@ -644,18 +574,11 @@ def _paper_table() -> Table:
     for name, points in papers.EVOLUTION_POINTS.items():
         trend = paper_trend(name)
         shown = " ".join(f"{v:d}" for v in points)
-        row = [
-            papers.EVOLUTION_TABLES[name],
-            name,
-            shown,
-            number(trend.slope),
-            f"{trend.r:.2f}",
-            f"{trend.p:.2f}",
-        ]
-        rows.append(row)
+        line = [number(trend.slope), f"{trend.r:.2f}", f"{trend.p:.2f}"]
+        rows.append([papers.EVOLUTION_TABLES[name], name, shown, *line])
     columns = ["table", "network", "points by generation", "slope", "r", "p"]
     note = "A straight line through the points; p is the probability of such a slope by chance."
-    return table("The paper's own tables, tested", columns, rows, note=note)
+    return Table("The paper's own tables, tested", columns, rows, note=note)
 
 
 def _paper_plot() -> Plot:

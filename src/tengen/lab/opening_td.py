@@ -21,43 +21,18 @@ import numpy as np
 from tengen.contracts import Expert
 from tengen.errors import TengenError
 from tengen.lab import papers
-from tengen.lab.result import (
-    Bars,
-    Findings,
-    Plot,
-    Rule,
-    Series,
-    Table,
-    line,
-    percent,
-    table,
-)
+from tengen.lab.result import Bars, Findings, Plot, Series, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
-from tengen.lab.verdicts import Comparison, compare
-from tengen.learners.opening_td import (
-    KIND,
-    SELF,
-    SETS,
-    OpeningTD,
-    PlayoutJudge,
-    Side,
-    TDSettings,
-    play_match,
-)
+from tengen.lab.verdicts import Comparison, compare, percent
+from tengen.learners import opening_td
+from tengen.learners.opening_td import KIND, SETS, OpeningTD, Side, TDSettings
 from tengen.learners.opening_td.learner import RANDOM_NAME
 from tengen.models import has_model
 from tengen.models.runs import Run, read_metrics
 from tengen.models.settings import CheckedSettings, setting
 from tengen.parallel import map_jobs
-from tengen.statistics import (
-    Interval,
-    Rate,
-    holm,
-    mean_interval,
-    mean_test,
-    spearman,
-    wilson,
-)
+from tengen.progress import Report
+from tengen.statistics import Interval, Rate, holm, mean_interval, mean_test, spearman, wilson
 
 ENCODINGS = ("scalar", "binary")
 _FEATURES = "BCDE"
@@ -81,7 +56,7 @@ def expert_of(spec: str) -> Expert:
         number = spec.partition(":")[2] or "64"
         if not number.isdigit() or int(number) < 1:
             raise TengenError(f"expert {spec!r}: playouts: must be followed by a number")
-        return PlayoutJudge(int(number))
+        return opening_td.PlayoutJudge(int(number))
     from tengen.players.spec import make_expert
 
     return make_expert(spec)
@@ -118,7 +93,8 @@ def train(
 ) -> list[dict[str, Any]]:
     """Train one player, continuing its run; return its learning curve."""
     settings = job.settings
-    opponent = None if settings.opponent == SELF else _side_of(settings.opponent)
+    alone = settings.opponent == opening_td.SELF
+    opponent = None if alone else _side_of(settings.opponent)
     if isinstance(opponent, str | OpeningTD):
         raise TengenError(
             f"opponent {settings.opponent!r}: for random moves set random_opponent to 1"
@@ -141,14 +117,6 @@ def curve_of(folder: str | Path) -> list[dict[str, Any]]:
     ]
 
 
-def _train_all(
-    jobs: list[TrainJob], context: LabContext, report: Callable[[int, int], None]
-) -> None:
-    trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
-    for done, _ in enumerate(trained, 1):
-        report(done, len(jobs))
-
-
 @dataclass(frozen=True)
 class MatchJob:
     """Some games of a trained player, given by its file or name, against any side."""
@@ -163,14 +131,10 @@ class MatchJob:
 
 def play(job: MatchJob) -> dict[str, Any]:
     """Play one match; scores are from the player's view."""
-    match = play_match(
-        OpeningTD.load(job.model),
-        _side_of(job.opponent),
-        expert_of(job.expert),
-        games=job.games,
-        seed=job.seed,
-        random_plies=job.random_plies,
-    )
+    match = opening_td.play_match(
+        OpeningTD.load(job.model), _side_of(job.opponent), expert_of(job.expert),
+        games=job.games, seed=job.seed, random_plies=job.random_plies,
+    )  # fmt: skip
     return {"expert": job.expert, "scores": match.scores, "openings": match.openings}
 
 
@@ -179,7 +143,7 @@ def evaluate(
     *,
     workers: int = 1,
     log: Path | None = None,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> dict[str, Any]:
     """Play a model's openings against an opponent, in parts of 50 games.
 
@@ -188,13 +152,12 @@ def evaluate(
     parts = {}
     for first in range(0, job.games, _PART):
         games, seed = min(_PART, job.games - first), job.seed * 100_003 + first
-        part = MatchJob(job.model, job.opponent, job.expert, games, seed, job.random_plies)
+        part = replace(job, games=games, seed=seed)
         parts[repr(part)] = part
     rows = Journal(log).complete(parts, play, workers=workers, report=report)
     rate = Rate.of([score for row in rows for score in row["scores"]])
-    return {
-        "model": job.model, "opponent": job.opponent, "expert": job.expert, **asdict(rate),
-    }  # fmt: skip
+    who = {"model": job.model, "opponent": job.opponent, "expert": job.expert}
+    return {**who, **asdict(rate)}
 
 
 # ----- Figure 4 -----
@@ -212,17 +175,13 @@ class CurveSize:
 
 def learning(context: LabContext, size: CurveSize) -> Findings:
     """Train player ABCDE and draw its curve; evaluate the shipped players."""
+    curve_every, curve_games = size.curve_every, size.curve_games
     settings = TDSettings(
-        games=size.games,
-        curve_every=size.curve_every,
-        curve_games=size.curve_games,
-        seed=context.seed,
+        games=size.games, curve_every=curve_every, curve_games=curve_games, seed=context.seed
     )
     report = context.between(0.0, 0.6, "training game")
-    curve = train(
-        TrainJob(str(context.place("opening-td/player")), settings),
-        on_game=lambda games: report(games, size.games),
-    )
+    job = TrainJob(str(context.place("opening-td/player")), settings)
+    curve = train(job, on_game=lambda games: report(games, size.games))
     shipped = _shipped(context, size.shipped_games)
     rows = [
         [name, opponent, percent(got["win_rate"], got["interval"]), f"{got['mean_score']:+.1f}"]
@@ -233,12 +192,9 @@ def learning(context: LabContext, size: CurveSize) -> Findings:
         text=f"Player ABCDE (all inputs, binary, TD(0), self-play) learns from {size.games} "
         "openings of twenty plies; the built-in expert finishes them and decides who won. The "
         "shipped player td-abcde-9x9 was trained as long as the paper's.",
-        tables=[table(title, ["player", "against", "wins", "mean score"], rows)],
+        tables=[Table(title, ["player", "against", "wins", "mean score"], rows)],
         figures=[
-            _curve_plot(
-                "Figure 4: player ABCDE against random openings while it learns",
-                {"ABCDE, binary": curve},
-            )
+            _curve_plot("player ABCDE against random openings while it learns", {"binary": curve})
         ],
         comparisons=_figure_4(curve, shipped.get((_SHIPPED[0], "random")), size),
         data={"curve": curve, "shipped": list(shipped.values())},
@@ -260,18 +216,17 @@ def _shipped(context: LabContext, games: int) -> dict[tuple[str, str], dict[str,
 
 
 def _curve_plot(title: str, curves: dict[str, list[dict[str, Any]]]) -> Plot:
-    """Draw learning curves and the end of the paper's."""
+    """Draw learning curves of player ABCDE by encoding, and the end of the paper's."""
     lines = [
         line(
-            name,
-            [point["games"] for point in curve],
-            [point["win_rate"] for point in curve],
-            [point["interval"] for point in curve],
+            f"ABCDE, {encoding}",
+            *([point[key] for point in curve] for key in ("games", "win_rate", "interval")),
         )
-        for name, curve in curves.items()
+        for encoding, curve in curves.items()
     ]
-    rule = Rule("the paper after 3,000", papers.TD_FIGURE_4[_PAPER_GAMES])
-    return Plot(title, "openings of self-play", "wins", lines, rules=[rule], bottom=0.0, top=1.03)
+    rules = {"the paper after 3,000": papers.TD_FIGURE_4[_PAPER_GAMES]}
+    title, x = f"Figure 4: {title}", "openings of self-play"
+    return Plot(title, x, "wins", lines, rules=rules, bottom=0.0, top=1.03)
 
 
 def _figure_4(
@@ -279,21 +234,19 @@ def _figure_4(
 ) -> list[Comparison]:
     """Compare the ends of the learning curve with the paper's Figure 4."""
     full = size.games >= _PAPER_GAMES
-    rows = []
-    if curve:
-        first, last = curve[0], curve[-1]
-        why = "The expert is ours, not GNU Go."
-        rows = [
-            compare(
-                "huang.figure4.untrained", first["win_rate"], first["interval"], full=full,
-                why=f"{size.curve_games} games; an untrained player is as good as random.",
-            ),
-            compare(
-                "huang.figure4.binary", last["win_rate"], last["interval"], full=full,
-                detail="" if full else f"here after {last['games']:,}",
-                why=why if full else f"Less training than the paper's. {why}",
-            ),
-        ]  # fmt: skip
+    first, last = curve[0], curve[-1]
+    why = "The expert is ours, not GNU Go."
+    rows = [
+        compare(
+            "huang.figure4.untrained", first["win_rate"], first["interval"], full=full,
+            why=f"{size.curve_games} games; an untrained player is as good as random.",
+        ),
+        compare(
+            "huang.figure4.binary", last["win_rate"], last["interval"], full=full,
+            detail="" if full else f"here after {last['games']:,}",
+            why=why if full else f"Less training than the paper's. {why}",
+        ),
+    ]  # fmt: skip
     if shipped is not None:
         why = "The same inputs, network and training; the paper does not give its learning rate."
         rows.append(
@@ -335,11 +288,6 @@ class InputTables(CheckedSettings):
         return self.features or SETS
 
     @property
-    def terms(self) -> TDSettings:
-        """Board, komi and length of the training."""
-        return TDSettings(rows=self.rows, komi=self.komi, games=self.games)
-
-    @property
     def judged_by(self) -> str:
         """The expert that finishes the openings of matches and learning curves."""
         return self.referee or self.expert
@@ -364,8 +312,10 @@ def _train_jobs(folder: Path, size: InputTables, seed: int) -> list[TrainJob]:
     return [
         TrainJob(
             str(player_folder(folder, seed, features, encoding)),
-            replace(
-                size.terms,
+            TDSettings(
+                rows=size.rows,
+                komi=size.komi,
+                games=size.games,
                 features=features,
                 encoding=encoding,
                 expert=size.expert,
@@ -408,7 +358,10 @@ def play_tables(context: LabContext, folder: Path, size: InputTables) -> PlayedT
         place = folder / f"seed-{seed}"
         with Run.open(place, f"{KIND} tables", size, resume=True):
             report = context.between(low, high, f"seed {seed}: players trained")
-            _train_all(_train_jobs(folder, size, seed), context, report)
+            jobs = _train_jobs(folder, size, seed)
+            trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
+            for done, _ in enumerate(trained, 1):
+                report(done, len(jobs))
             matches[seed] = Journal(place / "matches.jsonl").complete(
                 _match_jobs(folder, size, seed), play, workers=context.workers, ray=context.ray,
                 report=context.between(high, (number + 1) / size.seeds, f"seed {seed}: matches"),
@@ -416,13 +369,9 @@ def play_tables(context: LabContext, folder: Path, size: InputTables) -> PlayedT
     return PlayedTables(folder, size, matches)
 
 
-def _points(score: float) -> float:
-    return 1.0 if score > 0 else 0.5 if score == 0 else 0.0
-
-
 def points_of(row: Row) -> float:
     """Return how many games of a match its first player won; draws count half."""
-    return float(sum(map(_points, row["scores"])))
+    return float((1 + np.sign(row["scores"])).sum() / 2)
 
 
 def players_of(key: str) -> list[tuple[str, str]]:
@@ -626,7 +575,7 @@ def tables(context: LabContext, size: InputTables) -> Findings:
     """Train players with different inputs and let them meet: what each input adds."""
     played = play_tables(context, context.place("opening-td/tables"), size)
     data = tables_data(played)
-    curves = {f"ABCDE, {e}": curve for e, curve in data["figure4"].items() if curve}
+    curves = {encoding: curve for encoding, curve in data["figure4"].items() if curve}
     return Findings(
         text="What do the inputs add? A is the bare board, B the distance to the edge, C "
         "liberties, D stones of the block, E nearby stones. The players meet in round robins, "
@@ -637,7 +586,7 @@ def tables(context: LabContext, size: InputTables) -> Findings:
         "seeds (Student's t, corrected by Holm's rule).",
         tables=result_tables(data),
         figures=[
-            *([_curve_plot("Figure 4: against random", curves)] if curves else []),
+            *([_curve_plot("against random", curves)] if curves else []),
             *_gain_bars(data),
         ],
         comparisons=_table_comparisons(data, size),
@@ -660,7 +609,7 @@ def result_tables(data: dict[str, Any]) -> list[Table]:
                 f"{found['rank_with_paper'] or 0.0:+.2f} with the paper's",
             )
             columns = ["run to run, sd", "players, sd", "different pairs", "least difference"]
-            shown.append(table(f"{wins}: what is chance", [*columns, "ranks"], [cells]))
+            shown.append(Table(f"{wins}: what is chance", [*columns, "ranks"], [cells]))
         if data["gains"][encoding]:
             rows_ = []
             for feature, gain in data["gains"][encoding].items():
@@ -668,7 +617,7 @@ def result_tables(data: dict[str, Any]) -> list[Table]:
                 rows_.append((feature, *own[0], *own[1], _percent(gain["points"]["paper"], 0)))
             columns = ["feature", "relative", "95 %", "points", "95 %", "paper"]
             title = f"{gains}: gain from adding a feature, {encoding}"
-            shown.append(table(title, columns, rows_))
+            shown.append(Table(title, columns, rows_))
     twins = data["twins"]
     means = [(f"mean of {f}", entry) for f, entry in twins["means"].items()]
     title = "Table 5: binary against its scalar twin"
@@ -678,13 +627,13 @@ def result_tables(data: dict[str, Any]) -> list[Table]:
     if games:
         title = "Figure 4: ABCDE against random (paper: about 50 % at the start, just over 75 % at "
         points = [(str(g), *(_percent(at[e].get(g)) for e in at)) for g in games]
-        shown.append(table(title + "3,000)", ["games", *at], points))
+        shown.append(Table(title + "3,000)", ["games", *at], points))
     return shown
 
 
 def _wins_table(title: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> Table:
     cells = [(f, _percent(e["value"]), _range(e), _percent(e["paper"], 0)) for f, e in rows]
-    return table(title, ["player", "here", "95 %", "paper"], cells)
+    return Table(title, ["player", "here", "95 %", "paper"], cells)
 
 
 def _percent(share: float | None, digits: int = 1) -> str:

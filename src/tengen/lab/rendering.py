@@ -1,7 +1,7 @@
 """Show the results of a run as an HTML page and as Markdown.
 
-`gather` collects what the page says from the results of the steps; HTML and Markdown are made from
-it and say the same. The same results give the same page, except for times.
+`gather` collects what the page says from the results of the steps; the templates of HTML and
+Markdown say the same. The same results give the same page, except for times.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,8 +23,9 @@ from tengen.files import write_atomic
 from tengen.lab.drawing import draw
 from tengen.lab.papers import PAPERS
 from tengen.lab.result import Findings, Picture, Table
-from tengen.lab.steps import FULL, QUICK, Step, StepResult, settings_of
+from tengen.lab.steps import FULL, QUICK, Step, StepResult
 from tengen.lab.verdicts import UNMEASURED, WORDS, Comparison, RecordedRun, beside, recorded_runs
+from tengen.models.runs import read_run
 from tengen.progress import span
 
 PARTS: dict[str, tuple[str, str, str]] = {
@@ -32,21 +34,7 @@ PARTS: dict[str, tuple[str, str, str]] = {
     "self-play": ("Self-play from nothing", "", "What networks learn from their own games alone."),
 }
 """The sections of the page in order: title, authors, one line."""
-
 _PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
-
-
-# ----- What the page says -----
-
-
-@dataclass(frozen=True)
-class FinishedStep:
-    """One finished step."""
-
-    name: str
-    title: str
-    time: str
-    result: Findings
 
 
 @dataclass(frozen=True)
@@ -57,7 +45,7 @@ class Section:
     title: str
     authors: str
     line: str
-    blocks: Sequence[FinishedStep]
+    blocks: Sequence[tuple[Step, StepResult]]
     missing: Sequence[Step]
     runs: Sequence[RecordedRun] = ()
     """Recorded runs about the same paper."""
@@ -65,8 +53,9 @@ class Section:
     @property
     def comparisons(self) -> list[Comparison]:
         """All claims: those this run measured, then what else is recorded."""
-        found = [row for block in self.blocks for row in block.result.comparisons]
-        return beside(found, self.runs)
+        return beside(
+            (row for _, done in self.blocks for row in done.result.comparisons), self.runs
+        )
 
     @property
     def decided(self) -> list[Comparison]:
@@ -81,24 +70,16 @@ class Section:
     @property
     def places(self) -> list[tuple[str, list[tuple[str, int]]]]:
         """Every table and figure of the paper with its verdicts, counted."""
-        found: dict[str, Counter[str]] = {}
+        found: dict[str, list[Comparison]] = {}
         for row in self.comparisons:
-            found.setdefault(row.where, Counter())[row.verdict] += 1
-        return [
-            (where, [(word, counts[word]) for word in WORDS if counts[word]])
-            for where, counts in sorted(found.items())
-        ]
+            found.setdefault(row.where, []).append(row)
+        return [(where, _counted(rows)) for where, rows in sorted(found.items())]
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a step used, beside the paper's experiment."""
-
-    step: str
-    seconds: str
-    processor: str
-    memory: str
-    paper: str
+def _counted(rows: Iterable[Comparison]) -> list[tuple[str, int]]:
+    """Return how often each verdict was given."""
+    counts = Counter(row.verdict for row in rows)
+    return [(word, counts[word]) for word in WORDS if counts[word]]
 
 
 @dataclass(frozen=True)
@@ -106,10 +87,11 @@ class Page:
     """Everything the page shows."""
 
     sections: Sequence[Section]
-    cost: Sequence[Cost]
+    cost: Sequence[tuple[str, str, str, str, str]]
+    """Step, time, processor time and peak memory, and what the paper's experiment cost."""
     mode: str
     seed: int | None
-    versions: Sequence[tuple[str, str]]
+    versions: str
     seconds: str
     complete: bool
 
@@ -121,8 +103,7 @@ class Page:
     @property
     def words(self) -> list[tuple[str, int]]:
         """How often each verdict was given."""
-        counts = Counter(row.verdict for row in self.comparisons)
-        return [(word, counts[word]) for word in WORDS if counts[word]]
+        return _counted(self.comparisons)
 
     @property
     def command(self) -> str:
@@ -134,56 +115,38 @@ class Page:
 
 def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) -> Page:
     """Return the page of a run."""
-    settings = settings_of(folder)
+    run = read_run(folder)
+    settings = {} if run is None else run.settings
+    finished = [(step, done[step.name]) for step in steps if step.name in done]
+    sections, cost = [], []
+    for key, about in PARTS.items():
+        blocks = [(step, result) for step, result in finished if step.part == key]
+        missing = [step for step in steps if step.part == key and step.name not in done]
+        sections.append(Section(key, *about, blocks, missing, recorded_runs(key)))
+    listed: set[str] = set()
+    for step, used in finished:
+        paper = PAPERS[step.part].cost if step.part in PAPERS and step.part not in listed else ""
+        listed.add(step.part)
+        memory = f"{used.memory / 1e6:,.0f} MB"
+        cost.append((step.name, span(used.seconds), span(used.processor), memory, paper))
     return Page(
-        sections=[_section(key, steps, done) for key in PARTS],
-        cost=_cost(steps, done),
+        sections=sections,
+        cost=cost,
         mode=settings.get("mode", QUICK),
         seed=settings.get("seed"),
         versions=_versions(),
         seconds=span(sum(each.seconds for each in done.values())),
-        complete=all(step.name in done for step in steps),
+        complete=len(finished) == len(steps),
     )
 
 
-def _section(key: str, steps: Sequence[Step], done: Mapping[str, StepResult]) -> Section:
-    mine = [step for step in steps if step.part == key]
-    blocks = [
-        FinishedStep(step.name, step.title, span(done[step.name].seconds), done[step.name].result)
-        for step in mine
-        if step.name in done
-    ]
-    missing = [step for step in mine if step.name not in done]
-    return Section(key, *PARTS[key], blocks, missing, recorded_runs(key))
-
-
-def _cost(steps: Sequence[Step], done: Mapping[str, StepResult]) -> list[Cost]:
-    """Return what every step used; a paper's own cost is listed with its first step."""
-    rows: list[Cost] = []
-    listed: set[str] = set()
-    for step in steps:
-        if step.name not in done:
-            continue
-        used = done[step.name]
-        paper = PAPERS[step.part].cost if step.part in PAPERS and step.part not in listed else ""
-        listed.add(step.part)
-        memory = f"{used.memory / 1e6:,.0f} MB"
-        rows.append(Cost(step.name, span(used.seconds), span(used.processor), memory, paper))
-    return rows
-
-
-def _versions() -> list[tuple[str, str]]:
+def _versions() -> str:
     """Return the versions of Python and of the packages the numbers depend on."""
-    found = [("tengen", __version__), ("Python", platform.python_version())]
+    found = [f"tengen {__version__}", f"Python {platform.python_version()}"]
     for name in _PACKAGES:
-        try:
-            found.append((name, version(name)))
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-# ----- HTML -----
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    return ", ".join(found)
 
 
 def write_report(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) -> Path:
@@ -191,19 +154,16 @@ def write_report(folder: Path, steps: Sequence[Step], done: Mapping[str, StepRes
     from jinja2 import Environment, PackageLoader, select_autoescape
 
     environment = Environment(
-        loader=PackageLoader("tengen.lab", "templates"),
-        autoescape=select_autoescape(),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+        loader=PackageLoader("tengen.lab", "templates"), autoescape=select_autoescape(),
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
     environment.filters |= {
-        "prose": _prose, "shapes": _shapes, "words": _columns_of_words,
+        "prose": _prose, "shapes": _shapes, "words": _columns_of_words, "span": span,
     }  # fmt: skip
     page = gather(folder, steps, done)
-    path = folder / "report.html"
-    write_atomic(path, environment.get_template("report.html").render(page=page))
-    write_atomic(folder / "results.md", markdown(page))
-    return path
+    for name in ("report.html", "results.md"):
+        write_atomic(folder / name, environment.get_template(name).render(page=page))
+    return folder / "report.html"
 
 
 def _prose(text: str) -> Markup:
@@ -229,73 +189,3 @@ def _columns_of_words(shown: Table) -> list[bool]:
         number == 0 or not any(re.match(r"[-+±(]?[\d·]", str(cell)) for cell in cells)
         for number, cells in enumerate(columns)
     ]
-
-
-# ----- Markdown -----
-
-
-def markdown(page: Page) -> str:
-    """Return `results.md`: for each paper its claims beside ours, then tables, then costs."""
-    lines = [
-        "# Results",
-        "",
-        f"Made by `{page.command}`. Intervals are at 95 %. A verdict compares our figure with the "
-        "paper's: agrees, better, worse, refuted, or not measured at this scale. Where this run is "
-        "too small, the verdict is that of a large run recorded earlier, and is marked so.",
-        "",
-    ]
-    for section in page.sections:
-        if section.blocks or section.runs:
-            lines += _section_lines(section)
-    columns = ["step", "time", "processor time", "peak memory", "the paper's experiment"]
-    costs = [(c.step, c.seconds, c.processor, c.memory, c.paper) for c in page.cost]
-    versions = ", ".join(f"{name} {number}" for name, number in page.versions)
-    lines += ["## Cost", "", *_grid(columns, costs), f"Seed {page.seed}; {versions}.", ""]
-    return "\n".join(lines)
-
-
-def _section_lines(section: Section) -> list[str]:
-    lines = [f"## {section.title}", ""]
-    if section.authors:
-        lines += [f"After {section.authors}. {section.line}", ""]
-    rows = section.comparisons
-    if rows:
-        columns = ["where", "what", "paper", "this run", "recorded", "verdict", "why"]
-        cells = [
-            (r.where, r.what, r.paper, r.ours, r.recorded,
-             f"{r.verdict} (recorded)" if r.by_record else r.verdict, r.why)
-            for r in rows
-        ]  # fmt: skip
-        lines += _grid(columns, cells)
-    if section.runs:
-        columns = ["command", "date", "seeds", "games", "more"]
-        runs = [(f"`{r.command}`", r.date, r.seeds, r.games, r.page) for r in section.runs]
-        lines += ["Recorded runs:", "", *_grid(columns, runs)]
-    for block in section.blocks:
-        lines += [f"### {block.title}", "", *_result_lines(block.result)]
-    return lines
-
-
-def _result_lines(result: Findings) -> list[str]:
-    """Return text and tables of a result, without its comparisons."""
-    lines = [result.text, ""] if result.text else []
-    if result.points:
-        lines += [f"{result.points_title}:", "", *(f"- {p}" for p in result.points), ""]
-    for shown in result.tables:
-        lines += [f"**{shown.title}**", "", *_grid(shown.columns, shown.rows)]
-        lines += [shown.note, ""] if shown.note else []
-    return lines
-
-
-def _grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Return a Markdown table and an empty line.
-
-    >>> _grid(["a", "b"], [["x|y", 1]])
-    ['| a | b |', '|---|---|', '| x\\\\|y | 1 |', '']
-    """
-    lines = [_row(columns), "|" + "---|" * len(columns)]
-    return [*lines, *(_row(row) for row in rows), ""]
-
-
-def _row(cells: Sequence[object]) -> str:
-    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"

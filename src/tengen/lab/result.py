@@ -1,7 +1,7 @@
 """What an experiment returns: text, tables, plots, pictures and comparisons with a paper.
 
 `Findings` are plain data. They are stored as JSON in the run's folder; `rendering` shows them as
-text, Markdown or HTML.
+Markdown or HTML.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from tengen.errors import TengenError
-from tengen.lab.verdicts import Comparison, show
+from tengen.lab.verdicts import Comparison
 
 _Numbers = Sequence[float]
 
@@ -23,7 +22,7 @@ class Table:
 
     title: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[int | str]]
+    rows: Sequence[Sequence[Any]]
     note: str = ""
     shade: Sequence[Sequence[float | None]] | None = None
 
@@ -37,27 +36,17 @@ class Line:
     y: _Numbers
     low: _Numbers | None = None
     high: _Numbers | None = None
-    style: str = ""
-    """Format string of matplotlib; by default points are marked where they are few."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A horizontal line across a plot."""
-
-    name: str
-    y: float
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Lines over a common axis."""
+    """Lines over a common axis; `rules` are horizontal lines across it, by name."""
 
     title: str
     x: str
     y: str
     lines: Sequence[Line]
-    rules: Sequence[Rule] = ()
+    rules: dict[str, float] = field(default_factory=dict)
     bottom: float | None = None
     top: float | None = None
     log: bool = False
@@ -131,58 +120,9 @@ class Findings:
     """The numbers behind it, for programs that read `--json`."""
 
     def json(self) -> dict[str, Any]:
-        """Return it as plain data.
-
-        Raises
-        ------
-        ValueError
-            If a number is not finite, or a value is not plain data.
-        """
+        """Return it as plain data; raise `ValueError` if a number is not finite."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
         return plain
-
-    @classmethod
-    def from_json(cls, value: object, name: str = "result") -> Findings:
-        """Build it from plain data; `name` begins an error message.
-
-        Raises
-        ------
-        TengenError
-            If the data does not describe a result.
-        """
-        from pydantic import TypeAdapter, ValidationError
-
-        try:
-            return TypeAdapter(cls).validate_python(value)
-        except ValidationError:
-            raise TengenError(
-                f"{name}: not a result of a step; remove it to run the step again"
-            ) from None
-
-
-# ----- Builders -----
-
-
-def percent(rate: float, interval: Sequence[float] | None = None) -> str:
-    """Format a rate with its interval.
-
-    >>> percent(0.5, (0.4, 0.6))
-    '50.0 % [40, 60]'
-    """
-    return show(rate, interval, "%")
-
-
-def table(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    note: str = "",
-    shade: Sequence[Sequence[float | None]] | None = None,
-) -> Table:
-    """Return a table; cells become text."""
-    cells = [[cell if isinstance(cell, int | str) else str(cell) for cell in row] for row in rows]
-    return Table(title, list(columns), cells, note, shade)
 
 
 def line(name: str, x: _Numbers, y: _Numbers, intervals: Sequence[_Numbers] | None = None) -> Line:
@@ -191,8 +131,3 @@ def line(name: str, x: _Numbers, y: _Numbers, intervals: Sequence[_Numbers] | No
         return Line(name, list(x), list(y))
     low, high = [end[0] for end in intervals], [end[1] for end in intervals]
     return Line(name, list(x), list(y), low, high)
-
-
-def dots(title: str, x: str, rows: Sequence[tuple[str, float, float, float]]) -> Dots:
-    """Return points with intervals from (name, value, low, high)."""
-    return Dots(title, x, [Dot(*row) for row in rows])

@@ -9,37 +9,50 @@ blocks beside it, the sums of their r and its size go through s = g . [V (. + c)
 positive for White, is komi, prisoners, the regions' s and twice the dead stones. The printed
 gradient has the wrong sign for everything before r.
 
-Beyond the paper, a scorer is trained from final scores and measured on unseen games, and
-cross-validation shows what each of its parts is worth. `scoring_baselines` has other scorers.
+Beyond the paper, a scorer is trained from final scores and measured on unseen games beside simple
+scorers and GNU Go. Each says which stones of finished games are dead; all are counted alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import hashlib
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from tengen.arrays import FloatArray, IntArray
-from tengen.board import BLACK, WHITE, Board
-from tengen.board.counting import Method
+from tengen.arrays import BoolArray, FloatArray, IntArray
+from tengen.board import BLACK, WHITE, Board, parse_gtp, playouts, row_col
+from tengen.board.counting import Method, unconditional
 from tengen.board.counting_kernels import territory_margin
+from tengen.errors import TengenError
+from tengen.gtp.client import Client, EngineFault, EngineRefusal, Limits, find_program
 from tengen.lab import papers
-from tengen.lab.result import Findings, Picture, Plot, Table, line, percent, table
-from tengen.lab.scoring_baselines import evaluate_all
-from tengen.lab.steps import Experiment, LabContext
-from tengen.lab.verdicts import Comparison, card_results, compare, number
+from tengen.lab.result import Findings, Picture, Plot, Table, line
+from tengen.lab.steps import Experiment, Journal, LabContext
+from tengen.lab.verdicts import Comparison, card_results, compare, number, percent
 from tengen.learners.scoring import BlockScorer, network, settled_games
 from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
 from tengen.learners.scoring.features import bordered, inside
 from tengen.learners.scoring.network import Rprop
-from tengen.learners.scoring.scored_games import evaluate, read_scored_games
+from tengen.learners.scoring.scored_games import (
+    Accuracy,
+    Progress,
+    ScoredGame,
+    evaluate,
+    read_scored_games,
+)
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.scoring.training import MODEL, train_scorer
 from tengen.models import has_model
+from tengen.progress import Report
 from tengen.records import Corpus, GameArrays, GameRecord
 from tengen.records.corpus import last_positions
 
@@ -88,7 +101,7 @@ def make_games(
     seed: int,
     *,
     workers: int = 1,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> list[GameRecord]:
     """Return finished games with true scores; a few may be missing because they never settled."""
     from tengen.players import make_player
@@ -319,34 +332,26 @@ def soft_loss(
     )
 
 
-def train_soft(
-    games: PaperGames,
-    *,
-    hidden: int = 25,
-    epochs: int = 100,
-    seed: int = 0,
-    tell: Callable[[int, float], None] = lambda epoch, loss: None,
-) -> list[FloatArray]:
+def train_soft(games: PaperGames, *, epochs: int = 100, seed: int = 0) -> list[FloatArray]:
     """Fit a network to final scores by iRprop- in full batches; return its weights."""
-    weights = network.initial(games.x.shape[1], hidden, seed)
+    weights = network.initial(games.x.shape[1], 25, seed)
     weights[3][:] = 1.0  # most blocks live
     way = Rprop(first=0.01, most=1.0)
-    for epoch in range(epochs):
+    for _ in range(epochs):
         loss, gradients, _ = soft_loss(weights, games)
         way.step(weights, gradients, loss)
-        tell(epoch, loss)
     return weights
 
 
-def paper_games(games: GameArrays, *, features: int = 46, scale: bool = True) -> PaperGames:
-    """Describe finished games the paper's way; `scale` standardises features (it did not)."""
+def paper_games(games: GameArrays) -> PaperGames:
+    """Describe finished games by the paper's 46 features, standardised (which it did not do)."""
     grids, taken = last_positions(games)
     x, colours, sizes, block_game = [], [], [], []
     region_game, region_size, edge_region, edge_block = [], [], [], []
     blocks = regions = 0
-    for g, padded in enumerate(grids):
-        rows, cols = int(games.rows[g]), int(games.cols[g])
-        line = bordered(padded[:rows, :cols].astype(np.int64), 3).astype(np.int64)
+    for g, grid in enumerate(_cut(grids, games)):
+        rows, cols = grid.shape
+        line = bordered(grid.astype(np.int64), 3).astype(np.int64)
         n = len(line)
         part, chain = np.empty(n, np.int64), np.zeros(n, np.int64)
         colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -371,11 +376,8 @@ def paper_games(games: GameArrays, *, features: int = 46, scale: bool = True) ->
         region_game.append(np.full(int((~stones).sum()), g))
         blocks += int(stones.sum())
         regions += int((~stones).sum())
-    table = np.concatenate(x)
-    if features == 46:
-        table = np.delete(table, SECOND_DISTANCES, axis=1)
-    if scale:
-        table = (table - table.mean(axis=0)) / np.maximum(table.std(axis=0), 1e-9)
+    table = np.delete(np.concatenate(x), SECOND_DISTANCES, axis=1)
+    table = (table - table.mean(axis=0)) / np.maximum(table.std(axis=0), 1e-9)
     return PaperGames(
         x=table,
         colour=np.concatenate(colours),
@@ -397,11 +399,10 @@ def train_paper(
     optimiser: str = "rprop",
     printed: bool = True,
     steps: int = 60,
-    hidden: int = 10,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Train the paper's network; return the error before and after and the largest prediction."""
-    parameters = initial_parameters(games.x.shape[1], hidden, seed)
+    parameters = initial_parameters(games.x.shape[1], 10, seed)
     way = Rprop() if optimiser == "rprop" else Momentum(rate=1e-4)
     errors = []
     scores = games.offset
@@ -437,10 +438,9 @@ def _train_repaired(
     loss, _, alive = soft_loss(weights, described)
     grids, _ = last_positions(games)
     wanted = described.offset - described.score
-    errors, right, row = [], [], 0
-    for g, padded in enumerate(grids):
-        rows, cols = int(games.rows[g]), int(games.cols[g])
-        grid = np.ascontiguousarray(padded[:rows, :cols])
+    errors, row = [], 0
+    for g, grid in enumerate(_cut(grids, games)):
+        rows, cols = grid.shape
         line = bordered(grid.astype(np.int64), 3).astype(np.int64)
         part = np.empty(len(line), np.int64)
         colour, size = np.zeros(len(line), np.int64), np.zeros(len(line), np.int64)
@@ -452,7 +452,6 @@ def _train_repaired(
         dead = np.ascontiguousarray(fallen[inside(part, rows, cols)])
         margin = territory_margin(grid, dead, True, np.zeros(grid.shape, np.int8))
         errors.append(abs(margin - wanted[g]))
-        right.append(abs(margin - wanted[g]) < 0.01)
     return {
         "games": len(games),
         "energy": "soft score",
@@ -462,8 +461,14 @@ def _train_repaired(
         "loss": loss,
         "last_error": float(np.mean(errors)),
         "largest_prediction": float(np.max(np.abs(wanted)) + np.max(errors)),
-        "exact": float(np.mean(right)),
+        "exact": float(np.mean(np.array(errors) < 0.01)),
     }
+
+
+def _cut(grids: Any, games: GameArrays) -> Iterator[Any]:
+    """Yield the grids without what lies outside the boards."""
+    for grid, rows, cols in zip(grids, games.rows, games.cols, strict=True):
+        yield np.ascontiguousarray(grid[:rows, :cols])
 
 
 def train_versions(
@@ -476,32 +481,194 @@ def train_versions(
 ) -> list[dict[str, Any]]:
     """Train every version of the paper on the first games after a shuffle by the seed."""
     runs = []
+    energies: tuple[Energy, Energy] = ("step", "linear")
     for count in counts:
         chosen = games.shuffled(seed).take(np.arange(min(count, len(games))))
         described = paper_games(chosen)
         trivial = float(np.abs(described.score - described.offset).mean())
-        say(f"{len(chosen)} games: predicting komi and prisoners only errs by {trivial:.1f}")
-        for energy in ("step", "linear"):
-            for optimiser in ("rprop", "momentum"):
-                for printed in (True, False):
-                    run = train_paper(
-                        described, energy=energy, optimiser=optimiser, printed=printed,
-                        steps=steps, seed=seed,
-                    )  # fmt: skip
-                    run["trivial_error"] = trivial
-                    runs.append(run)
-                    say(
-                        f"{run['games']} games, {energy} energy, {optimiser}, {run['gradient']} "
-                        f"gradient: mean error {run['last_error']:.4g}, largest prediction "
-                        f"{run['largest_prediction']:.4g}, exact {run['exact']:.1%}"
-                    )
-        repaired = _train_repaired(chosen, described, seed=seed)
-        runs.append(repaired)
-        say(
-            f"{repaired['games']} games, repaired (soft score, Huber, 46 features): mean error "
-            f"{repaired['last_error']:.4g}, exact {repaired['exact']:.1%}"
-        )
+        for energy, optimiser, printed in product(energies, ("rprop", "momentum"), (True, False)):
+            say(f"{len(chosen)} games, {energy} energy, {optimiser}")
+            run = train_paper(
+                described, energy=energy, optimiser=optimiser, printed=printed, steps=steps,
+                seed=seed,
+            )  # fmt: skip
+            runs.append({**run, "trivial_error": trivial})
+        say(f"{len(chosen)} games, repaired energy")
+        runs.append(_train_repaired(chosen, described, seed=seed))
     return runs
+
+
+# ----- Simple scorers and GNU Go, to compare a learned scorer with -----
+
+PROGRAM = "gnugo"
+TIME_LIMIT = 120.0
+"""Seconds per game."""
+
+
+@dataclass(frozen=True)
+class DeadStones:
+    """An engine's answer for one game: the vertices of dead stones, or why there is none."""
+
+    key: str
+    """The engine and a digest of the game's SGF."""
+    dead: list[str] | None
+    seconds: float
+    """Processor time if the engine reports it, else elapsed time."""
+    limit: float
+    failure: str = ""
+
+
+class DeadLists:
+    """GNU Go's dead stones at one level, stored in a file if one is given.
+
+    It gets a fresh process per game, so that an answer depends on the game alone, and a time limit.
+    """
+
+    def __init__(
+        self,
+        level: int = 10,
+        *,
+        stored: Path | None = None,
+        limit: float = TIME_LIMIT,
+        program: str = PROGRAM,
+    ) -> None:
+        self.limit = limit
+        self.command = (program, "--mode", "gtp", "--quiet", "--level", str(level), "--seed", "1")
+        self.engine = f"{Path(program).name} level {level}"
+        self._journal = Journal(stored)
+        try:
+            self._known = {row["key"]: DeadStones(**row) for row in self._journal.rows()}
+        except TypeError:
+            raise TengenError(f"{stored}: has no answers about dead stones") from None
+
+    def ask(self, record: GameRecord) -> DeadStones:
+        """Return the dead stones of a game's last position, or the failure.
+
+        A game on which the engine failed is tried again only with a longer limit.
+        """
+        text = record.utf8_sgf(main_line=True)
+        key = f"{self.engine} {hashlib.sha256(text).hexdigest()[:24]}"
+        before = self._known.get(key)
+        if before is not None and (before.dead is not None or before.limit >= self.limit):
+            return before
+        answer = self._known[key] = self._ask(text, key)
+        self._journal.append(asdict(answer))
+        return answer
+
+    def _ask(self, text: bytes, key: str) -> DeadStones:
+        limits = Limits(startup=self.limit, command=self.limit, close=1.0)
+        begin = time.monotonic()
+        dead: list[str] | None = None
+        failure, seconds = "", 0.0
+        with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
+            file = Path(folder) / "game.sgf"
+            file.write_bytes(text)
+            try:
+                with Client.start(self.command, limits=limits) as client:
+                    client.command("loadsgf", file)
+                    left = max(0.1, self.limit - (time.monotonic() - begin))
+                    words = client.command("final_status_list", "dead", timeout=left).split()
+                    seconds = time.monotonic() - begin
+                    with suppress(EngineRefusal, ValueError):
+                        seconds = float(client.command("cputime"))
+                dead = words
+            except EngineFault as fault:
+                failure = f"{fault.kind}: {fault.reason}"
+                seconds = time.monotonic() - begin
+        return DeadStones(key, dead, round(seconds, 3), self.limit, failure)
+
+
+_Way = Callable[[ScoredGame], BoolArray]
+
+
+def _nobody_dead(game: ScoredGame) -> BoolArray:
+    """Treat every stone as alive."""
+    return np.zeros(game.grid.shape, np.bool_)
+
+
+def _benson_dead(game: ScoredGame) -> BoolArray:
+    """Treat stones inside unconditionally alive enemy groups as dead."""
+    black, white = unconditional(game.grid, BLACK), unconditional(game.grid, WHITE)
+    dead: BoolArray = ((game.grid == WHITE) & black.points) | ((game.grid == BLACK) & white.points)
+    return dead
+
+
+def _playout_dead(game: ScoredGame, count: int = 400) -> BoolArray:
+    """Treat stones as dead that the enemy owns in most light playouts."""
+    board = Board.from_grid(game.grid)
+    owner = playouts(board, count, seed=1, threads=1).ownership.reshape(game.grid.shape)
+    colour = np.where(game.grid == BLACK, 1.0, -1.0)
+    return (game.grid > 0) & (owner * colour < 0)
+
+
+SIMPLE: dict[str, _Way] = {
+    "all alive": _nobody_dead,
+    "benson": _benson_dead,
+    "playout majority": _playout_dead,
+}
+
+
+def measure_simple(
+    name: str, games: Sequence[ScoredGame], method: Method, progress: Progress
+) -> dict[str, Any]:
+    """Measure one of the simple scorers."""
+    found = Accuracy()
+    begin = time.process_time()
+    for game in games:
+        found.add(game.margin(SIMPLE[name](game), method), game)
+        progress(name, found.games, len(games))
+    found.seconds = time.process_time() - begin
+    return {"name": name, **found.rates(), "failed": 0}
+
+
+def measure_gnugo(
+    lists: DeadLists, games: Sequence[ScoredGame], method: Method, progress: Progress
+) -> dict[str, Any]:
+    """Measure GNU Go; a game on which it fails counts as wrong and is reported."""
+    found, failed = Accuracy(), 0
+    for game in games:
+        answer = lists.ask(game.record())
+        found.seconds += answer.seconds
+        if answer.dead is None:
+            failed += 1
+            found.fail()
+        else:
+            found.add(game.margin(_mask(game, answer.dead), method), game)
+        progress(lists.engine, found.games, len(games))
+    return {"name": lists.engine, **found.rates(), "failed": failed}
+
+
+def _mask(game: ScoredGame, vertices: Sequence[str]) -> BoolArray:
+    """Return the dead stones as a grid."""
+    rows, cols = game.grid.shape
+    dead = np.zeros((rows, cols), np.bool_)
+    for vertex in vertices:
+        dead[row_col(parse_gtp(vertex, rows, cols), cols)] = True
+    if (dead & (game.grid == 0)).any():
+        raise TengenError(f"an engine called the empty point {' or '.join(vertices)} dead")
+    return dead
+
+
+def evaluate_all(
+    scorer: BlockScorer,
+    games: Sequence[ScoredGame],
+    *,
+    method: Method = "careful",
+    levels: Sequence[int] = (10,),
+    stored: Path | None = None,
+    limit: float = TIME_LIMIT,
+    progress: Progress = lambda name, done, of: None,
+) -> dict[str, Any]:
+    """Evaluate a scorer, the simple scorers and, if installed, GNU Go at some levels.
+
+    GNU Go may take `limit` seconds per game; its answers are stored in a file.
+    """
+    found = evaluate(scorer, games, method=method, progress=progress)
+    found["baselines"] = [measure_simple(name, games, method, progress) for name in SIMPLE]
+    if find_program(PROGRAM) is not None:
+        lists = [DeadLists(level, stored=stored, limit=limit) for level in levels]
+        found["baselines"] += [measure_gnugo(each, games, method, progress) for each in lists]
+    return found
 
 
 # ----- The failure -----
@@ -536,7 +703,7 @@ def failure(context: LabContext, size: Size) -> Findings:
 
 def _failure_table(runs: list[dict[str, Any]]) -> Table:
     """Return every version of the paper's network with its error after training."""
-    return table(
+    return Table(
         "The paper's network, its faults repaired one by one: errors on the training games",
         ["games", "energy", "optimiser", "gradient", "mean error", "largest prediction", "exact"],
         [
@@ -611,36 +778,29 @@ def scorer(context: LabContext, size: Size) -> Findings:
     judges = {f"learned here from {scores} scores": learned}
     if has_model("scorer"):
         judges["shipped scorer (3,368 games of 19x19, 299 of its own)"] = BlockScorer.load("scorer")
-    rows: list[list[object]] = []
+    rows: list[list[str]] = []
     comparisons: list[Comparison] = []
     for index, (path, method) in enumerate(tests.items()):
         context.at(0.7 + 0.1 * index, path.name)
         for who, got in _measured(context, judges, path, method, engines=not size.made):
             rate = percent(got["exact"], got["exact_interval"])
-            row: list[object] = [path.name, who, rate, percent(got["winner"])]
+            row = [path.name, who, rate, percent(got["winner"])]
             # Times vary: they are not part of the small laboratory, which is reproducible.
             rows.append(row if size.made else [*row, f"{1000 * got['seconds_per_game']:.1f}"])
+            measured = got["exact"], got["exact_interval"]
             if size.made and who in judges:
                 why = "Other games: ours are our search's, theirs were played by people."
-                comparisons.append(
-                    compare(
-                        "werf.exact", got["exact"], got["exact_interval"], full=False,
-                        detail=who, why=why,
-                    )
-                )  # fmt: skip
+                row_ = compare("werf.exact", *measured, full=False, detail=who, why=why)
+                comparisons.append(row_)
             elif who == next(iter(judges)):
-                comparisons.append(
-                    compare(
-                        _claim(path.name), got["exact"], got["exact_interval"], detail=path.name,
-                        why=f"{got['games']} games not trained on.",
-                    )
-                )  # fmt: skip
+                why, claim = f"{got['games']} games not trained on.", _claim(path.name)
+                comparisons.append(compare(claim, *measured, detail=path.name, why=why))
     columns = ["games", "scorer", "exact", "right winner"]
+    columns += [] if size.made else ["ms per game"]
     name, judge = list(judges.items())[-1]
     return Findings(
         text=_about(size),
-        tables=[table("Unseen finished games", columns if size.made else [*columns, "ms per game"],
-                      rows)],
+        tables=[Table("Unseen finished games", columns, rows)],
         figures=_ownership(judge, read_scored_games([next(iter(tests))]), name),
         comparisons=[*comparisons, *(_card_comparisons() if size.made else [])],
     )  # fmt: skip
@@ -679,19 +839,14 @@ def _measured(
 ) -> list[tuple[str, dict[str, Any]]]:
     """Measure scorers on one file, then the simple scorers and, with `engines`, GNU Go."""
     found: list[tuple[str, dict[str, Any]]] = []
+    stored = context.place("scoring") / f"{path.stem}-gnugo.jsonl"
+    all_scorers = partial(evaluate_all, levels=(10,) if engines else (), stored=stored)
     for index, (who, judge) in enumerate(judges.items()):
-        last = index == len(judges) - 1
-
-        def measure(judge: Any = judge, last: bool = last) -> dict[str, Any]:
-            games = read_scored_games([path])
-            if not last:
-                return evaluate(judge, games, method=method)
-            return evaluate_all(
-                judge, games, method=method, levels=(10,) if engines else (),
-                stored=context.place("scoring") / f"{path.stem}-gnugo.jsonl",
-            )  # fmt: skip
-
-        got = context.once(f"scoring/{path.stem}-{index}", measure)
+        measure = partial(all_scorers if index == len(judges) - 1 else evaluate, judge)
+        got = context.once(
+            f"scoring/{path.stem}-{index}",
+            lambda measure=measure: measure(read_scored_games([path]), method=method),  # type: ignore[misc]
+        )
         found.append((who, got))
         found += [(each["name"], each) for each in got.get("baselines", [])]
     return found

@@ -3,7 +3,7 @@
 An `Experiment` is a function of a `LabContext` and a size; `quick` and `full` are two of its sizes,
 and settings make others. A `Step` is an experiment at one size, ready to run. A step's result is
 written atomically when it is finished, and a finished step does not run again. A step that was
-killed continues from `LabContext.once`, from its `Journal` and from its learner's checkpoints.
+killed continues from its `Journal` and from its learner's checkpoints.
 """
 
 from __future__ import annotations
@@ -12,26 +12,27 @@ import json
 import os
 import threading
 import time
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, get_origin, get_type_hints
-
-import tomli_w
 
 from tengen import __version__
 from tengen.errors import SpecError, TengenError
 from tengen.files import write_atomic
 from tengen.lab.result import Findings
+from tengen.models import Run
 from tengen.models.settings import to_plain
 from tengen.parallel import map_jobs
 from tengen.progress import Progress, Report, span
 
 QUICK, FULL = "quick", "full"
 """The sizes of the laboratory: minutes without any games, or days with collections of games."""
+LABORATORY = "laboratory"
+"""What the folder of a run is a run of."""
 
 _Value = TypeVar("_Value")
 _Size = TypeVar("_Size")
@@ -59,25 +60,14 @@ class LabContext:
         return place
 
     def once(self, name: str, compute: Callable[[], _Value]) -> _Value:
-        """Compute a part of a step unless a killed attempt already did.
-
-        `name` is a path below the run's folder, without ending; the value must be plain data.
-        """
-        path = self.folder / f"{name}.json"
-        if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(path, json.dumps(compute(), allow_nan=False))
-        # Always the stored value, so that a resumed run uses what the first one used.
-        return _read(path)  # type: ignore[no-any-return]
+        """Return a part of a step as plain data, computed unless a killed attempt already did."""
+        journal = Journal(self.folder / "parts.jsonl")
+        known = {row["key"]: row for row in journal.rows()}
+        row = known.get(name) or journal.append({"key": name, "value": compute()})
+        return row["value"]  # type: ignore[no-any-return]
 
     def games(self, name: str) -> Path:
-        """Return the path of a collection of games.
-
-        Raises
-        ------
-        TengenError
-            If there is no folder of collections, or no such file in it.
-        """
+        """Return the path of a collection of games, which must exist."""
         path = Path(name) if self.collection is None else self.collection / name
         if path.is_file():
             return path
@@ -139,40 +129,21 @@ class Experiment(Generic[_Size]):
         return self.quick if mode == QUICK and not self.named_only else self.full
 
     def step(self, mode: str, settings: Sequence[str] = ()) -> Step | None:
-        """Return it as a step, with settings changed; None if it has no such size.
-
-        Raises
-        ------
-        SpecError
-            If a setting does not exist or its value does not fit.
-        """
+        """Return it as a step, with settings changed; None if it has no such size."""
         size = self.size(mode)
         if size is None:
             return None
         size = change(size, settings, self.name)
-        minutes = self.minutes[0] if mode == QUICK else self.minutes[1]
         return Step(
-            self.name, self.part, self.title, partial(_at, self.run, size), minutes,
-            tuple(self.needs(size)), to_plain(size),
+            self.name, self.part, self.title, lambda context: self.run(context, size),
+            self.minutes[mode == FULL], tuple(self.needs(size)), to_plain(size),
         )  # fmt: skip
 
 
-def _at(run: Callable[[LabContext, _Size], Findings], size: _Size, context: LabContext) -> Findings:
-    return run(context, size)
-
-
 def change(size: _Size, settings: Sequence[str], name: str) -> _Size:
-    """Return a size with settings changed; each is `name=value`, lists are separated by commas.
-
-    Raises
-    ------
-    SpecError
-        If a setting does not exist or its value does not fit.
-    """
+    """Return a size with settings changed; each is `name=value`, lists are separated by commas."""
     from pydantic import TypeAdapter, ValidationError
 
-    if not settings:
-        return size
     assert is_dataclass(size)
     kinds = get_type_hints(type(size))
     values: dict[str, Any] = {}
@@ -188,6 +159,17 @@ def change(size: _Size, settings: Sequence[str], name: str) -> _Size:
         except ValidationError:
             raise SpecError(f"{name}: {key}={value} is not of type {kinds[key]}") from None
     return replace(size, **values)  # type: ignore[type-var]
+
+
+# ----- Running steps -----
+
+
+@dataclass(frozen=True)
+class LabSettings:
+    """What a folder was begun with; a run with another seed or size needs another folder."""
+
+    seed: int
+    mode: str = QUICK
 
 
 @dataclass(frozen=True)
@@ -218,87 +200,61 @@ def run_steps(
 ) -> dict[str, StepResult]:
     """Run the steps that have no result yet, in order, and return all results.
 
-    Raises
-    ------
-    TengenError
-        If the folder holds a run with another seed, mode or settings, or a file is missing.
+    Raises `TengenError` if the folder holds a run with another seed, mode or settings, or a file of
+    the collection is missing.
     """
-    progress = progress or Progress(quiet=True)
-    place = context.folder / "steps"
-    place.mkdir(parents=True, exist_ok=True)
-    _claim_folder(context, mode)
-    done = results(context.folder)
-    for step in steps:
-        there = done[step.name].settings if step.name in done else {}
-        if there and there != step.settings:
-            raise TengenError(
-                f"{context.folder}: holds {step.name} with other settings; choose another folder"
-            )
-    waiting = [step for step in steps if step.name not in done]
-    for step in waiting:
-        for name in step.needs:
-            context.games(name)
-    if len(waiting) < len(steps):
-        progress.say(f"{len(steps) - len(waiting)} of {len(steps)} steps are already finished")
-    minutes, total = 0.0, sum(step.minutes for step in waiting)
-    for number, step in enumerate(waiting, len(steps) - len(waiting) + 1):
-        left = span(60 * (total - minutes))
-        progress.say(
-            f"[{number}/{len(steps)}] {step.title} ({step.name}): begins, about {left} left"
-        )
+    with Run.open(context.folder, LABORATORY, LabSettings(context.seed, mode), resume=True):
+        done = results(context.folder)
+        for step in steps:
+            there = done[step.name].settings if step.name in done else {}
+            if there and there != step.settings:
+                raise TengenError(
+                    f"{context.folder}: holds {step.name} with other settings; choose another "
+                    "folder"
+                )
+        waiting = [step for step in steps if step.name not in done]
+        for step in waiting:
+            for name in step.needs:
+                context.games(name)
+        return done | _run(waiting, len(steps), context, progress or Progress(quiet=True))
+
+
+def _run(
+    waiting: list[Step], total: int, context: LabContext, progress: Progress
+) -> dict[str, StepResult]:
+    """Run steps; `total` counts those that were already finished, too."""
+    place, done = context.place("steps"), {}
+    if len(waiting) < total:
+        progress.say(f"{total - len(waiting)} of {total} steps are already finished")
+    minutes, all_minutes = 0.0, sum(step.minutes for step in waiting)
+    for number, step in enumerate(waiting, total - len(waiting) + 1):
+        left = span(60 * (all_minutes - minutes))
+        progress.say(f"[{number}/{total}] {step.title} ({step.name}): begins, about {left} left")
 
         def at(share: float, note: str, step: Step = step, minutes: float = minutes) -> None:
-            progress("lab", (minutes + share * step.minutes) / total, 1.0, f"{step.name}: {note}")
+            share = (minutes + share * step.minutes) / all_minutes
+            progress("lab", share, 1.0, f"{step.name}: {note}")
 
         at(0.0, "")
         # The time of an earlier, killed attempt is included.
         with Resources(place / f"{step.name}.cost") as resources:
             result = step.run(replace(context, at=at))
-        value = {
-            "result": result.json(), **resources.used(), "version": __version__,
-            "settings": step.settings,
-        }  # fmt: skip
+        more = {"version": __version__, "settings": step.settings}
+        value = {"result": result.json(), **resources.used, **more}
         write_atomic(place / f"{step.name}.json", json.dumps(value, allow_nan=False))
-        resources.forget()
+        resources.path.unlink(missing_ok=True)
         done[step.name] = _step_result(place / f"{step.name}.json")
         minutes += step.minutes
         progress.say(f"{step.name}: done in {span(done[step.name].seconds)}")
     return done
 
 
-def settings_of(folder: Path) -> dict[str, Any]:
-    """Return the seed, mode and version of the run in a folder."""
-    path = folder / "config.toml"
-    return tomllib.loads(path.read_text()) if path.is_file() else {}
-
-
-def _claim_folder(context: LabContext, mode: str) -> None:
-    """Write seed and mode of a new run; refuse a folder of another run."""
-    path = context.folder / "config.toml"
-    ours = {"seed": context.seed, "mode": mode, "version": __version__}
-    if not path.exists():
-        write_atomic(path, tomli_w.dumps(ours))
-        return
-    theirs = settings_of(context.folder)
-    for name in ("seed", "mode"):
-        if theirs.get(name) != ours[name]:
-            raise TengenError(
-                f"{context.folder}: holds a run with {name} = {theirs.get(name)}, "
-                f"not {ours[name]}; choose another folder"
-            )
-
-
 def _step_result(path: Path) -> StepResult:
-    value = _read(path)
-    if not isinstance(value, dict) or "seconds" not in value:
-        raise TengenError(f"{path}: not a result of a step; remove it to run the step again")
-    return StepResult(**{**value, "result": Findings.from_json(value.get("result"), str(path))})
+    from pydantic import TypeAdapter, ValidationError
 
-
-def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text())
-    except ValueError:
+        return TypeAdapter(StepResult).validate_json(path.read_bytes())
+    except ValidationError:
         raise TengenError(
             f"{path}: not a result of a step; remove it to run the step again"
         ) from None
@@ -319,13 +275,7 @@ class Journal:
         self.path = path
 
     def rows(self) -> list[Row]:
-        """Return the finished jobs; a torn last line is dropped.
-
-        Raises
-        ------
-        TengenError
-            If another line is damaged.
-        """
+        """Return the finished jobs; raise `TengenError` if a line before the last is damaged."""
         if self.path is None or not self.path.is_file():
             return []
         text = self.path.read_text(errors="replace")
@@ -339,12 +289,14 @@ class Journal:
             write_atomic(self.path, text[: len(text) - len(torn)])
         return known
 
-    def append(self, row: Row) -> None:
-        """Store a finished job."""
+    def append(self, row: Row) -> Row:
+        """Store a finished job; return it as it will be read."""
+        line = json.dumps(row, allow_nan=False)
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+                file.write(line + "\n")
+        return json.loads(line)  # type: ignore[no-any-return]
 
     def complete(
         self,
@@ -353,7 +305,7 @@ class Journal:
         *,
         workers: int = 1,
         ray: str | None = None,
-        report: Callable[[int, int], None] = lambda done, total: None,
+        report: Report = lambda done, total: None,
     ) -> list[Row]:
         """Do the jobs that are not finished yet; return the rows of all jobs, in their order.
 
@@ -361,12 +313,10 @@ class Journal:
         """
         known = {row["key"]: row for row in self.rows()}
         todo = [(key, job) for key, job in jobs.items() if key not in known]
-        finished = len(jobs) - len(todo)
-        for row in map_jobs(partial(_do, work), todo, workers=workers, ray=ray, ordered=False):
-            self.append(row)
-            known[row["key"]] = row
-            finished += 1
-            report(finished, len(jobs))
+        finished = map_jobs(partial(_do, work), todo, workers=workers, ray=ray, ordered=False)
+        for number, row in enumerate(finished, len(jobs) - len(todo) + 1):
+            known[row["key"]] = self.append(row)
+            report(number, len(jobs))
         return [known[key] for key in jobs]
 
 
@@ -377,9 +327,8 @@ def _do(work: Callable[[Any], Row], job: tuple[str, Any]) -> Row:
 
 # ----- Time and memory of a step -----
 
-_SAMPLE = 0.5
-_WRITE = 2.0
-"""Seconds between samples of the memory, and between writes of the file."""
+_SAMPLE = 0.5  # seconds between samples
+_WRITE = 4  # samples between writes of the file
 
 
 class Resources:
@@ -391,13 +340,15 @@ class Resources:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._before = _usage(path)
-        self._peak = self._before["memory"]
+        self.used = {"seconds": 0.0, "processor": 0.0, "memory": 0.0}
+        """Seconds, processor seconds and peak memory in bytes, all attempts together."""
+        with suppress(OSError, ValueError):
+            self.used |= json.loads(path.read_text())
+        self._last = time.monotonic(), _processor_seconds()
         self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> Self:
-        self._clock, self._processor = time.monotonic(), _processor_seconds()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
         return self
 
@@ -406,41 +357,22 @@ class Resources:
         self._thread.join()
         self._sample()
         if kind is not None:
-            write_atomic(self.path, json.dumps(self.used()))
-
-    def used(self) -> dict[str, float]:
-        """Return seconds, processor seconds and peak memory in bytes, all attempts together."""
-        return {
-            "seconds": round(self._before["seconds"] + time.monotonic() - self._clock, 2),
-            "processor": round(
-                self._before["processor"] + _processor_seconds() - self._processor, 2
-            ),
-            "memory": self._peak,
-        }
-
-    def forget(self) -> None:
-        """Remove the file, once the usage is stored with the result."""
-        self.path.unlink(missing_ok=True)
+            write_atomic(self.path, json.dumps(self.used))
 
     def _watch(self) -> None:
-        written = time.monotonic()
-        while not self._stop.wait(_SAMPLE):
+        for number in count(1):
+            if self._stop.wait(_SAMPLE):
+                return
             self._sample()
-            if time.monotonic() - written > _WRITE:
-                written = time.monotonic()
+            if number % _WRITE == 0:
                 with suppress(OSError):
-                    write_atomic(self.path, json.dumps(self.used()))
+                    write_atomic(self.path, json.dumps(self.used))
 
     def _sample(self) -> None:
-        self._peak = max(self._peak, memory_in_use())
-
-
-def _usage(path: Path) -> dict[str, float]:
-    """Return the usage so far; zeros if there is no file or it cannot be read."""
-    nothing = {"seconds": 0.0, "processor": 0.0, "memory": 0.0}
-    with suppress(OSError, ValueError):
-        return {**nothing, **json.loads(path.read_text())}
-    return nothing
+        before, self._last = self._last, (time.monotonic(), _processor_seconds())
+        self.used["seconds"] += self._last[0] - before[0]
+        self.used["processor"] += self._last[1] - before[1]
+        self.used["memory"] = max(self.used["memory"], memory_in_use())
 
 
 def _processor_seconds() -> float:

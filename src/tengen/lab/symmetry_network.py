@@ -1,13 +1,13 @@
-"""Internal symmetry networks (Blair 2008): weights counted and drawn, training, Figure 1, designs.
+"""Internal symmetry networks (Blair 2008): weights counted and drawn, training, Figure 1.
 
-Figure 1 lets all snapshots of one training play each other. Beyond the paper, designs are compared
-after equal training: every design plays the reference design of the same seed and `maxlib`.
+Figure 1 lets all snapshots of one training play each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +16,12 @@ import numpy as np
 from tengen.errors import SpecError
 from tengen.lab import papers
 from tengen.lab.drawing import kernel_sheet
-from tengen.lab.result import Findings, Picture, Plot, line, percent, table
+from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, LabContext
-from tengen.lab.verdicts import Comparison, above, compare
+from tengen.lab.verdicts import Comparison, above, compare, percent
+from tengen.models import has_model
 from tengen.models.settings import CheckedSettings, setting
+from tengen.progress import Report
 from tengen.statistics import Trend, spearman, wilson
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def weights(context: LabContext, size: WeightsSize) -> Findings:
         "is turned (T), some change sign with a quarter turn (S, D), and pairs turn like an arrow "
         "(F). Which weights may differ follows from that alone: it is computed, not typed in.",
         tables=[
-            table(
+            Table(
                 "Free weights by part (B: biases, which the paper does not count)",
                 ["part", "shape of the dense weights", "free"],
                 rows,
@@ -99,7 +101,6 @@ def _kernels() -> list[Picture]:
     """Draw the weights of the shipped network of the paper."""
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.learners.symmetry_network.tying import SQUARE
-    from tengen.models import has_model
 
     if not has_model("isn-9x9"):
         return []
@@ -110,22 +111,20 @@ def _kernels() -> list[Picture]:
     for block in network.architecture.cell.blocks:
         before = sum(name.startswith(f"{block.name}") for name in hidden)
         hidden += [f"{block.name}{before + i + 1}" for i in range(block.size)]
+    first = (
+        "Weights from each kind of point (columns) to the hidden units (rows): 280 free weights of "
+        "the shipped isn-9x9. Red is positive, blue negative; C1 is the weakest block, C6 alive."
+    )
+    sheets = (
+        (first, "HI", hidden, inputs),
+        ("Weights from the board to the outputs: 294 free weights", "OI", _OUTPUT_NAMES, inputs),
+        ("Weights from the hidden units to the outputs: 140 free weights", "OH", _OUTPUT_NAMES,
+         hidden),
+    )  # fmt: skip
     return [
-        Picture(
-            "Weights from each kind of point (columns) to the hidden units (rows): 280 free "
-            "weights of the shipped isn-9x9. Red is positive, blue negative; C1 is the weakest "
-            "block, C6 alive.",
-            kernel_sheet(dense["HI"], SQUARE, hidden, inputs), wide=True,
-        ),
-        Picture(
-            "Weights from the board to the outputs: 294 free weights",
-            kernel_sheet(dense["OI"], SQUARE, _OUTPUT_NAMES, inputs), wide=True,
-        ),
-        Picture(
-            "Weights from the hidden units to the outputs: 140 free weights",
-            kernel_sheet(dense["OH"], SQUARE, _OUTPUT_NAMES, hidden), wide=True,
-        ),
-    ]  # fmt: skip
+        Picture(title, kernel_sheet(dense[part], SQUARE, rows, cols), wide=True)
+        for title, part, rows, cols in sheets
+    ]
 
 
 # ----- Figure 1 -----
@@ -161,15 +160,9 @@ def figure_1(
     *,
     seed: int = 0,
     workers: int = 1,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> LearningCurve:
-    """Let all snapshots of a training play each other; `report` gets pairs done and in all.
-
-    Raises
-    ------
-    SpecError
-        If there are fewer than two.
-    """
+    """Let all snapshots of a training, at least two, play each other."""
     from tengen.learners.symmetry_network.learner import play_match
 
     if len(snapshots) < 2:
@@ -179,14 +172,10 @@ def figure_1(
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     for done, (i, j) in enumerate(pairs, 1):
         result = play_match(
-            *(snapshots[i], snapshots[j]),
-            games=tournament.games,
-            size=tournament.size,
-            komi=tournament.komi,
-            beta=tournament.beta,
-            seed=seed * 1_000_003 + i * n + j,
+            *(snapshots[i], snapshots[j]), games=tournament.games, size=tournament.size,
+            komi=tournament.komi, beta=tournament.beta, seed=seed * 1_000_003 + i * n + j,
             workers=workers,
-        )
+        )  # fmt: skip
         points[i, j] = result.win_rate * tournament.games
         points[j, i] = tournament.games - points[i, j]
         report(done, len(pairs))
@@ -223,22 +212,22 @@ def snapshots(context: LabContext, size: SnapshotTournament) -> Findings:
         load_snapshots(Path(size.run)), size, seed=context.seed, workers=context.workers,
         report=context.between(0, 1, "pair"),
     )  # fmt: skip
-    trend = "no trend to test"
-    if curve.correlation is not None and curve.p_value is not None:
-        trend = f"Spearman {curve.correlation:.2f}, p = {curve.p_value:.2g}"
+    data = asdict(curve)
     points = zip(curve.games, curve.rates, curve.intervals, strict=True)
+    rows = [[games, percent(rate, interval)] for games, rate, interval in points]
+    note = f"{_trend_text(data) or 'no trend to test'}; best after {curve.best} games"
     return Findings(
-        tables=[
-            table(
-                "Figure 1",
-                ["games", "won"],
-                [[games, percent(rate, interval)] for games, rate, interval in points],
-                note=f"{trend}; best after {curve.best} games",
-            )
-        ],
-        figures=[_curve_plot(asdict(curve))],
-        data=asdict(curve),
+        tables=[Table("Figure 1", ["games", "won"], rows, note)],
+        figures=[_curve_plot(data)],
+        data=data,
     )
+
+
+def _trend_text(curve: dict[str, Any]) -> str:
+    """Return the test of a curve's trend; empty if there is nothing to test."""
+    if curve["correlation"] is None or curve["p_value"] is None:
+        return ""
+    return f"Spearman {curve['correlation']:.2f}, p = {curve['p_value']:.2g}"
 
 
 # ----- Training -----
@@ -270,31 +259,22 @@ def training(context: LabContext, size: TrainingSize) -> Findings:
     from tengen.learners.symmetry_network.training import open_run
 
     settings = SymmetrySettings(
-        games=size.games,
-        linear_games=size.linear_games,
-        rate=size.rate,
-        seed=context.seed,
+        games=size.games, linear_games=size.linear_games, rate=size.rate, seed=context.seed,
         snapshot_every=size.snapshot_every,
         checkpoint_every=max(1, min(2000, size.snapshot_every // 2)),
-    )
+    )  # fmt: skip
     folder = context.place("symmetry-network")
     report = context.between(0.0, 0.6, "game of self-play")
     with open_run(folder, settings, resume=True) as run:
         learned = SymmetryNetwork(settings=settings, workers=context.workers).fit(
             run=run, watch=lambda state: report(state.games, size.games)
         )
-    curve = context.once(
-        "symmetry-network/figure1",
-        lambda: asdict(
-            figure_1(
-                load_snapshots(folder),
-                SnapshotTournament(games=size.pair_games),
-                seed=context.seed,
-                workers=context.workers,
-                report=context.between(0.6, 0.8, "pair"),
-            )
-        ),
-    )
+    pairs = partial(
+        figure_1, tournament=SnapshotTournament(games=size.pair_games), seed=context.seed,
+        workers=context.workers, report=context.between(0.6, 0.8, "pair"),
+    )  # fmt: skip
+    name = "symmetry-network/figure1"
+    curve = context.once(name, lambda: asdict(pairs(load_snapshots(folder))))
     rows, comparisons = _matches(context, learned, size)
     return Findings(
         text=f"A network of the paper's shape learns for {size.games:,} games (the paper: "
@@ -303,7 +283,7 @@ def training(context: LabContext, size: TrainingSize) -> Findings:
         "isn-best evaluates one position: the owners of points (black and white squares), and its "
         "seven outputs, redder where more likely.",
         tables=[
-            table("Matches, moves drawn with beta 20, komi 3.5",
+            Table("Matches, moves drawn with beta 20, komi 3.5",
                   ["network", "against", "board", "games", "wins"], rows)
         ],
         figures=[_curve_plot(curve), *_views()],
@@ -317,7 +297,6 @@ def _matches(
 ) -> tuple[list[list[Any]], list[Comparison]]:
     """Evaluate the learned and the shipped networks; return rows of a table and comparisons."""
     from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_match
-    from tengen.models import has_model
 
     shipped = {n: SymmetryNetwork.load(n) for n in ("isn-9x9", "isn-best") if has_model(n)}
     matches: list[tuple[str, SymmetryNetwork, SymmetryNetwork | None, int, int]] = [
@@ -356,11 +335,11 @@ def _matches(
 def _trend(curve: dict[str, Any], size: TrainingSize) -> list[Comparison]:
     """Compare the shape of Figure 1."""
     p = curve["p_value"]
-    rising = p is not None and p < 0.05 and curve["correlation"] > 0
-    shown = "none" if p is None else f"Spearman {curve['correlation']:.2f}, p = {p:.2g}"
     return [
         compare(
-            "blair.figure1.trend", holds=rising, full=size.games >= papers.ISN_GAMES, text=shown,
+            "blair.figure1.trend", full=size.games >= papers.ISN_GAMES,
+            holds=p is not None and p < 0.05 and curve["correlation"] > 0,
+            text=_trend_text(curve) or "none",
             why="Trend over the trained snapshots; the paper does not test it.",
         ),
         compare(
@@ -372,12 +351,9 @@ def _trend(curve: dict[str, Any], size: TrainingSize) -> list[Comparison]:
 
 def _curve_plot(curve: dict[str, Any]) -> Plot:
     """Draw the snapshots' win rates over training."""
-    trend = ""
-    if curve["correlation"] is not None and curve["p_value"] is not None:
-        trend = f"; Spearman {curve['correlation']:.2f}, p = {curve['p_value']:.2g}"
+    trend = "; ".join(filter(None, ("Figure 1: snapshots against each other", _trend_text(curve))))
     return Plot(
-        f"Figure 1: snapshots against each other{trend} (untrained left out)",
-        "games of self-play", "wins over all others",
+        f"{trend} (untrained left out)", "games of self-play", "wins over all others",
         [line("win rate", curve["games"], curve["rates"], curve["intervals"])], bottom=0.0,
     )  # fmt: skip
 
@@ -386,7 +362,6 @@ def _views() -> list[Picture]:
     """Draw the ownership and the seven outputs of a shipped network for one position."""
     from tengen.board import Board
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.models import has_model
 
     name = next((n for n in ("isn-best", "isn-9x9") if has_model(n)), None)
     if name is None:

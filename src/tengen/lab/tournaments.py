@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tengen.arena import (
-    Database,
-    GameJob,
-    PlayedGame,
-    Results,
-    Tournament,
-    parse_tournament,
-    results_of,
-    run_tournament,
-)
+from tengen.arena import Database, PlayedGame, Results, parse_tournament, results_of, run_tournament
+from tengen.arena import results as arena_results
 from tengen.arena.runner import Listener
-from tengen.lab.result import Dot, Dots, Findings, Table, dots, percent, table
+from tengen.lab.result import Dot, Dots, Findings, Table
 from tengen.lab.steps import Experiment, LabContext, NoSettings
+from tengen.lab.verdicts import percent
+from tengen.progress import Report
 from tengen.statistics import wilson
 
 # ----- Tournaments as tables -----
 
 
 class _Counter(Listener):
-    """Report the number of finished games."""
+    """Report the number of finished games; the laboratory itself says how to continue."""
 
-    def __init__(self, report: Callable[[int, int], None]) -> None:
+    def __init__(self, report: Report) -> None:
         self._report, self._done, self._total = report, 0, 0
 
     def begin(self, total: int, done: int) -> None:
@@ -39,29 +32,19 @@ class _Counter(Listener):
         self._done += not game.is_void
         self._report(self._done, self._total)
 
-    def handed_out(self, job: GameJob) -> None:
-        return None
-
-    def stopping(self) -> None:
-        # The laboratory itself says how to continue.
-        return None
-
 
 def play(
     path: Path,
-    settings: dict[str, Any] | Tournament,
+    settings: dict[str, Any],
     *,
     workers: int,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> Results:
     """Play the missing games of a tournament in its database and return the results.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        If it was interrupted before its last game; finished games are kept.
+    Raises `KeyboardInterrupt` if it was interrupted before its last game; finished games are kept.
     """
-    tournament = settings if isinstance(settings, Tournament) else parse_tournament(settings)
+    tournament = parse_tournament(settings)
     path.parent.mkdir(parents=True, exist_ok=True)
     with Database.open(path, tournament) as database:
         summary = run_tournament(tournament, database, workers=workers, listener=_Counter(report))
@@ -74,42 +57,31 @@ def standings(results: Results, title: str, note: str = "") -> Table:
     """Return the players with ratings, intervals and games, best first."""
     rows = []
     for entry in results.standings:
-        rating = entry.rating
         elo = interval = ""
-        if rating is not None:
+        if rating := entry.rating:
             elo = f"{rating.elo:.0f}"
             fixed = rating.low == rating.high
             interval = "anchor" if fixed else f"{rating.low:.0f} to {rating.high:.0f}"
         rows.append([entry.name, elo, interval, f"{entry.wins:g} of {entry.games}"])
-    return table(title, ["player", "Elo", "95 %", "wins"], rows, note=note)
+    return Table(title, ["player", "Elo", "95 %", "wins"], rows, note)
 
 
-def elo_plot(results: Results, title: str = "Ratings with 95 % intervals") -> Dots:
+def elo_plot(results: Results) -> Dots:
     """Return a plot of the ratings with their intervals."""
     rated = [(e.name, e.rating) for e in results.standings if e.rating is not None]
-    return dots(title, "Elo", [(name, r.elo, r.low, r.high) for name, r in rated])
+    rows = [Dot(name, rating.elo, rating.low, rating.high) for name, rating in rated]
+    return Dots("Ratings with 95 % intervals", "Elo", rows)
 
 
 def cross_table(results: Results) -> Table:
     """Return wins of the row against the column; more wins are darker."""
-    names = [entry.name for entry in results.standings]
-    rows: list[list[str]] = []
+    columns, rows = arena_results.cross_table(results)
     shade: list[list[float | None]] = []
-    for first in names:
-        cells: list[str] = [first]
-        marks: list[float | None] = [None]
-        for second in names:
-            score = results.cross.get((first, second))
-            if score is None:
-                cells.append("·" if first == second else "")
-                marks.append(None)
-                continue
-            wins, games = score.wins + score.draws / 2, score.wins + score.losses + score.draws
-            cells.append(f"{wins:g}/{games}")
-            marks.append(wins / max(games, 1))
-        rows.append(cells)
-        shade.append(marks)
-    return table("Wins of the row against the column", ["", *names], rows, shade=shade)
+    for number, row in enumerate(rows, 1):
+        scores = [results.cross.get((row[0], name)) for name in columns[1:]]
+        shade.append([None, *((s.wins + s.draws / 2) / s.games if s else None for s in scores)])
+        row[number] = "·"
+    return Table("Wins of the row against the column", columns, rows, shade=shade)
 
 
 # ----- Players that learn nothing -----
@@ -195,10 +167,16 @@ def from_nothing(context: LabContext, size: NoSettings) -> Findings:
         "first_choice": "First choice, against maxlib",
         "against_static": "First choice, against static",
     }
-    cells = [
-        [row.network, row.weights, *(_share(getattr(row, name)) for name in columns)]
-        for row in rows
-    ]
+    cells: list[list[int | str]] = [[row.network, row.weights] for row in rows]
+    figures = []
+    for name, title in columns.items():
+        dots = []
+        for row, line in zip(rows, cells, strict=True):
+            won = getattr(row, name)
+            line.append("" if won is None else percent(won[0] / won[1], wilson(*won)))
+            if won is not None:
+                dots.append(Dot(row.network, won[0] / won[1], *wilson(*won)))
+        figures.append(Dots(title, "games won", dots))
     return Findings(
         text="Three of the papers let a network learn from its own games; this continues their "
         "work. Every network starts from the rules of 9x9 alone and learns from two million "
@@ -206,9 +184,9 @@ def from_nothing(context: LabContext, size: NoSettings) -> Findings:
         "symmetry ties them, and in whether they learn from the results of a search or by temporal "
         f"differences. Recorded on 2026-11-16 on one GPU, one seed each; {SELF_PLAY_PAGE} has the "
         "commands.",
-        figures=[_wins(title, rows, name) for name, title in columns.items()],
+        figures=figures,
         tables=[
-            table(
+            Table(
                 "Recorded: wins on 9x9, 95 % intervals",
                 ["network", "weights", "one ply, maxlib", "first choice, maxlib", "static"],
                 cells,
@@ -216,16 +194,6 @@ def from_nothing(context: LabContext, size: NoSettings) -> Findings:
             )
         ],
     )
-
-
-def _share(won: tuple[int, int] | None) -> str:
-    return "" if won is None else percent(won[0] / won[1], wilson(*won))
-
-
-def _wins(title: str, rows: list[SelfPlayNetwork], name: str) -> Dots:
-    found = [(row.network, won) for row in rows if (won := getattr(row, name)) is not None]
-    shares = [Dot(network, won[0] / won[1], *wilson(*won)) for network, won in found]
-    return Dots(title, "games won", shares)
 
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (

@@ -57,21 +57,12 @@ def verdict(
     full: bool = True,
     holds: bool | None = None,
 ) -> str:
-    """Return one of `WORDS`.
+    """Return one of `WORDS` for two figures with their 95 % intervals, or none for exact ones.
 
-    Parameters
-    ----------
-    paper, ours
-        The two figures; without ours nothing was measured.
-    interval, paper_interval
-        Their 95 % intervals; a figure without one is treated as exact.
-    aim
-        +1 where more is better, -1 where less is, 0 where a different figure refutes the paper's.
-    full
-        Whether ours was measured at the paper's scale. A smaller run that falls short of the paper,
-        or differs from it, says nothing against it.
-    holds
-        For a claim that is not a number: whether our result supports it.
+    `aim` is +1 where more is better, -1 where less is, 0 where a different figure refutes the
+    paper's. `full` says whether ours was measured at the paper's scale: a smaller run that falls
+    short of the paper, or differs from it, says nothing against it. `holds` is for a claim that is
+    not a number: whether our result supports it.
 
     >>> verdict(0.75, 0.97, (0.95, 0.99)), verdict(714, 714, aim=0), verdict(2310, 2478, aim=0)
     ('better', 'agrees', 'refuted')
@@ -189,7 +180,7 @@ class RecordedRun:
     seeds: str
     games: str
     page: str
-    """The page of the documentation that describes it."""
+    """Of the documentation, where it is described."""
     figures: Sequence[RecordedFigure]
 
 
@@ -207,19 +198,16 @@ def recorded_runs(part: str) -> tuple[RecordedRun, ...]:
 def beside(found: Iterable[Comparison], runs: Iterable[RecordedRun]) -> list[Comparison]:
     """Return the comparisons of this run with the recorded figures, then the remaining records."""
     records = {figure.claim: figure.comparison() for run in runs for figure in run.figures}
-    rows = [_settle(row, records.get(row.claim)) for row in found]
+    rows = []
+    for row in found:
+        record = records.get(row.claim)
+        if record is not None:
+            row = replace(row, recorded=record.recorded)
+            if row.verdict == UNMEASURED:  # the record decides where this run could not
+                row = replace(row, verdict=record.verdict, why=record.why, by_record=True)
+        rows.append(row)
     seen = {row.claim for row in rows}
     return rows + [record for claim, record in records.items() if claim not in seen]
-
-
-def _settle(row: Comparison, record: Comparison | None) -> Comparison:
-    """Add what is recorded about a claim; it decides where this run could not."""
-    if record is None:
-        return row
-    row = replace(row, recorded=record.recorded)
-    if row.verdict != UNMEASURED:
-        return row
-    return replace(row, verdict=record.verdict, why=record.why, by_record=True)
 
 
 def card_results(name: str) -> list[Measurement]:
@@ -249,6 +237,11 @@ def show(value: float | None, interval: _Interval | None = None, unit: str = "")
     if interval is not None:
         text += f" [{number(interval[0])}, {number(interval[1])}]"
     return f"{text} {unit}".rstrip()
+
+
+def percent(rate: float, interval: _Interval | None = None) -> str:
+    """Format a rate with its interval."""
+    return show(rate, interval, "%")
 
 
 def number(value: float) -> str:
