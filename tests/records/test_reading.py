@@ -328,7 +328,16 @@ def claim(name: str, **fields: object) -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
+def zipped(name: str) -> bytes:
+    """Return a zip file of one game."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr(name, GOOD)
+    return whole.getvalue()
+
+
 LYING = {
+    "without-its-start.zip": zipped("a.sgf")[10:],
     "terabyte.tar": claim("a.sgf", size=2**40) + GOOD + bytes(2000),
     "terabyte.tar.gz": gzip.compress(claim("a.sgf", size=2**40) + GOOD + bytes(2000)),
     "skipped.tar": claim("a.txt.png", size=2**40) + bytes(3000),

@@ -204,7 +204,7 @@ def parse_query(value: Mapping[str, Any]) -> Query:
     except ValidationError as failure:
         error = failure.errors(include_url=False)[0]
         names = [part for part in error["loc"] if isinstance(part, str)]
-        name = ".".join(names if names[0] == "overrideSettings" else names[:1])
+        name = ".".join(names if names[:1] == ["overrideSettings"] else names[:1])
         raise QueryError(error["msg"].removeprefix("Value error, "), name) from None
     rules = _rules(fields)
     rows, cols = fields.boardYSize, fields.boardXSize
@@ -349,14 +349,20 @@ def format_result(
 
 
 def _root_info(board: Board, report: Report) -> dict[str, Any]:
+    # KataGo's values of a position are means over all visits, not those of its best move.
+    visits = [c.visits for c in report.candidates]
+    winrate, score = report.winrate, report.score
+    if any(visits):
+        winrate = float(np.average([c.winrate for c in report.candidates], weights=visits))
+        score = float(np.average([c.score for c in report.candidates], weights=visits))
     found = {
         "currentPlayer": "B" if board.turn == BLACK else "W",
         "visits": report.visits,
         "weight": float(report.visits),
-        "winrate": round(report.winrate, 6),
-        "scoreLead": round(report.score, 4),
-        "scoreSelfplay": round(report.score, 4),
-        "utility": round(report.winrate * 2 - 1, 6),
+        "winrate": round(winrate, 6),
+        "scoreLead": round(score, 4),
+        "scoreSelfplay": round(score, 4),
+        "utility": round(winrate * 2 - 1, 6),
         "thisHash": f"{board.hash:032X}",
         "symHash": f"{board.hash:032X}",
     }

@@ -206,10 +206,17 @@ def _zip_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
     with zipfile.ZipFile(stream) as archive:
         for member in sorted(archive.namelist()):
             if not member.endswith("/") and member.lower().endswith(_RECORD_SUFFIXES):
-                with archive.open(member) as inner:
+                with _zip_member(archive, member) as inner:
                     limited = _Limited(inner, lambda left=left: left)  # type: ignore[misc]
                     yield RecordStream(f"{name}/{member}", cast(BinaryIO, limited), False)
                     left -= limited.tell()
+
+
+def _zip_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
+    try:
+        return archive.open(member)
+    except OSError:  # seeking to before the file's beginning
+        raise zipfile.BadZipFile(f"bad place of {member}") from None
 
 
 def _tar_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
