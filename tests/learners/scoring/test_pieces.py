@@ -10,7 +10,7 @@ from finished_games import SCORE, WALLS, lone_stone
 
 from tengen.board import BLACK, Board
 from tengen.errors import ModelError
-from tengen.lab.scoring_baselines import measure_simple
+from tengen.lab.scoring import measure_simple
 from tengen.learners.scoring import network
 from tengen.learners.scoring.features import (
     HEAVY_MEAN,
@@ -85,7 +85,7 @@ def test_simple_ways_are_tallied(tmp_path: Path) -> None:
     cases = read_scored_games([path])
     told: list[tuple[str, int, int]] = []
     alive = measure_simple("all alive", cases, "careful", lambda *words: told.append(words))
-    played = measure_simple("playout majority", cases, "careful")
+    played = measure_simple("playout majority", cases, "careful", lambda *words: None)
     assert (alive["exact"], played["exact"]) == (0.0, 1.0)
     assert told == [("all alive", 1, 1)]
 
