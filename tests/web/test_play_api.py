@@ -72,6 +72,7 @@ def test_illegal_moves_and_nonsense_are_told_in_words(client: httpx.Client, wait
     ):
         answer = client.post("/api/games", json=wrong)
         assert answer.status_code == 422 and answer.json()["detail"], wrong
+    assert client.get("/api/ladder", params={"size": 99}).status_code == 422
 
 
 def test_a_stale_page_cannot_move(client: httpx.Client, wait_for: Wait) -> None:
@@ -149,31 +150,19 @@ def test_the_ladder_follows_results(client: httpx.Client) -> None:
     assert client.get("/api/ladder", params={"size": 13}).json()["opponent"] == "level-1"
 
 
-def test_events_tell_every_change(client: httpx.Client, wait_for: Wait) -> None:
+def test_events_tell_every_change_until_the_game_is_deleted(client: httpx.Client) -> None:
     game = begin(client)
-    with client.stream("GET", f"/api/games/{game['id']}/events") as events:
+    place = f"/api/games/{game['id']}"
+    assert game["id"] in [entry["id"] for entry in client.get("/api/games").json()]
+    with client.stream("GET", f"{place}/events") as events:
         lines = events.iter_lines()
         assert next(lines) == "event: state"
         act(client, game, "moves", move="E5").raise_for_status()
         told = [line for _ in range(8) if (line := next(lines)).startswith("data:")]
-    assert '"E5"' in told[-1]
-
-
-def test_whoever_watches_a_game_hears_that_it_is_gone(client: httpx.Client) -> None:
-    game = begin(client)
-    with client.stream("GET", f"/api/games/{game['id']}/events") as events:
-        lines = events.iter_lines()
-        assert next(lines) == "event: state"
-        assert client.delete(f"/api/games/{game['id']}").status_code == 204
+        assert '"E5"' in told[-1]
+        assert client.delete(place).status_code == 204
         assert "event: gone" in list(lines)  # and the stream ends
-
-
-def test_games_are_listed_and_deleted(client: httpx.Client) -> None:
-    game = begin(client)
-    assert game["id"] in [entry["id"] for entry in client.get("/api/games").json()]
-    assert client.delete(f"/api/games/{game['id']}").status_code == 204
-    assert client.get(f"/api/games/{game['id']}").status_code == 404
-    assert client.delete(f"/api/games/{game['id']}").status_code == 404
+    assert client.get(place).status_code == client.delete(place).status_code == 404
 
 
 def test_a_hint_has_lines_and_win_rates(client: httpx.Client) -> None:
@@ -196,10 +185,6 @@ def test_a_broken_engine_is_told_and_loses_no_game(
         act(client, game, "retry").raise_for_status()
         wait_for(lambda: show(client, game)["trouble"])
         assert act(client, game, "undo").json()["moves"] == []
-
-
-def test_sizes_without_a_ladder_are_refused(client: httpx.Client) -> None:
-    assert client.get("/api/ladder", params={"size": 99}).status_code == 422
 
 
 def test_a_pass_that_loses_points_is_asked_about_and_does_not_end_the_game(

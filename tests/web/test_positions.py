@@ -1,37 +1,31 @@
-"""What pages are told of a position."""
+"""What pages show of positions, games and reviews."""
 
 from __future__ import annotations
 
+import json
 import math
-from typing import Any
+import re
 
-import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, Board
 from tengen.contracts import BlockStatus, Status, Verdict
 from tengen.errors import IllegalMoveError
+from tengen.game.judging import count_without
 from tengen.records import GameRecord, loads
 from tengen.records.record import board_at
-from tengen.web import positions
+from tengen.reviews.game import find_reviewer, review_game
+from tengen.reviews.settings import ReviewSettings
 from tengen.web.positions import (
+    counted,
     finite,
     illegal_points,
     judged_blocks,
-    last_vertex,
-    mask_rows,
     named_moves,
     position_of,
+    replayed,
 )
-
-
-def test_moves_are_named_with_their_colours() -> None:
-    board = Board(9)
-    assert named_moves(board) == [] and last_vertex(board) is None
-    board.play("D4")
-    board.play(PASS)
-    assert named_moves(board) == [["B", "D4"], ["W", "pass"]]
-    assert last_vertex(board) == "pass"
+from tengen.web.tasks import review_page
 
 
 def test_only_empty_points_that_may_not_be_played_are_illegal() -> None:
@@ -40,18 +34,19 @@ def test_only_empty_points_that_may_not_be_played_are_illegal() -> None:
     assert illegal_points(Board(5)) == []
 
 
-def test_a_mask_is_a_string_a_row() -> None:
-    mask = np.array([[True, False, False], [False, True, True]])
-    assert mask_rows(mask) == ["100", "011"]
-
-
 def test_a_position_has_stones_turn_last_move_and_captures() -> None:
     board = Board.from_ascii("O X .\n. . .\n. . .", to_play=BLACK)
+    assert position_of(board)["last"] is None
     board.play("A2")  # takes the stone in the corner
-    told = position_of(board)
-    assert told["last"] == "A2" and told["turn"] == "white"
-    assert len(told["stones"]) == 3
-    assert sorted(told["captures"]) == [0, 1]
+    told = {"stones": [".X.", "X..", "..."], "turn": "white", "last": "A2", "captures": [1, 0]}
+    assert position_of(board) == told
+    board.play(PASS)
+    assert named_moves(board) == [["B", "A2"], ["W", "pass"]]
+
+
+def test_a_count_has_the_points_of_either_side() -> None:
+    told = counted(count_without(Board.from_ascii(". X O .\n. X O ."), []))
+    assert (told["black_points"], told["white_points"]) == (["1000"] * 2, ["0001"] * 2)
 
 
 def test_blocks_are_told_with_what_json_can_write() -> None:
@@ -92,28 +87,33 @@ def slowly(record: GameRecord) -> list[Board]:
 )
 def test_positions_are_those_of_a_replay_from_the_start(sgf: str, count: int) -> None:
     [record] = loads(sgf)
-    boards, remark = positions.replayed(record)
+    boards, remark = replayed(record)
     assert boards == slowly(record) and len(boards) == count
     assert [b.turn for b in boards] == [b.turn for b in slowly(record)]
     assert [b.moves for b in boards] == [b.moves for b in slowly(record)]
     assert ("taken" in remark) == (count <= len(record.moves))
 
 
-def test_a_game_is_replayed_once_whatever_is_wrong_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-
-    def counting(*arguments: Any) -> Board:
-        asked.append(arguments)
-        return board_at(*arguments)
-
-    monkeypatch.setattr(positions, "board_at", counting)
-    for sgf in (GOOD, ILLEGAL):
-        asked.clear()
-        positions.replayed(loads(sgf)[0])
-        assert len(asked) <= 1
-
-
 def test_a_game_without_a_first_position_is_refused() -> None:
     [record] = loads("(;SZ[2]AB[aa][ab][ba][bb])")
     with pytest.raises(IllegalMoveError):
-        positions.replayed(record)
+        replayed(record)
+
+
+EVIL = "</script><script>alert(1)</script>"
+
+
+def test_the_page_of_a_review_holds_everything_and_asks_for_nothing() -> None:
+    [record] = loads(f"(;SZ[5]PB[{EVIL}]C[{EVIL}];B[cc];W[bb];B[cb])")
+    found = review_game(record, find_reviewer(5, 5, ReviewSettings(quick=True)))
+    page = review_page(found, f"a game {EVIL}", "../index.html")
+    assert page.count("<script") == 2 == page.count("</script>")  # the data and the program
+    assert not re.search(r'(?:src|href)="', page.split("<script", 1)[0])
+    assert "default-src 'none'" in page and "unsafe" not in page.split("<style>")[0]
+    data = re.search(r'id="review-data">(.*?)</script>', page, re.S)
+    assert data is not None
+    value = json.loads(data[1])
+    assert len(value["parts"]) == len(found.positions) == len(value["game"]["positions"])
+    assert value["game"]["black"] == EVIL and value["index"] == "../index.html"
+    assert value["parts"][1]["move"]["points_lost"] == round(found.moves[0].points_lost, 3)
+    assert len(value["parts"][0]["position"]["ownership"]) == 25

@@ -108,10 +108,7 @@ def test_reviews_do_not_block_play(client: httpx.Client, wait_for: Wait) -> None
 
 
 def test_all_waiting_reviews_are_cancelled_at_once(client: httpx.Client) -> None:
-    game = "(;SZ[9];B[ee];W[cc];B[gg])"
-    headers = {"content-type": "application/x-go-sgf"}
-    made = client.post("/api/reviews", content=(game * 5).encode(), headers=headers).json()
-    assert len(made) == 5
+    assert len(add(client, "(;SZ[9];B[ee];W[cc];B[gg])" * 5)) == 5
     assert client.delete("/api/reviews").json()["cancelled"] >= 1
     left = client.get("/api/reviews").json()
     assert not [one for one in left if one["status"] == "waiting"]

@@ -29,7 +29,6 @@ from tengen.web.positions import (
     NAMES,
     counted,
     illegal_points,
-    last_vertex,
     named_moves,
     position_of,
     rows_of,
@@ -62,6 +61,8 @@ _STORED = (
     *("resigned", "timed_out", "accepted", "stopped", "open"),
 )
 """Plain values of a game that are stored as they are."""
+_SHOWN = ("id", "version", "teach", "lesson", "trouble", "open")
+"""Those that a page shows as they are."""
 
 _Colour = Literal["black", "white"]
 _Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
@@ -178,36 +179,22 @@ class WebGame(Session):
     def state(self, now: float, *, thinking: bool = False) -> Json:
         """Return everything that a page shows."""
         board, count = self.board, self.count()
+        worst = self.worst if self.is_over else []
         return {
-            "id": self.id,
-            "version": self.version,
+            **self.summary(),
+            **position_of(board),
+            **{name: getattr(self, name) for name in _SHOWN},
             "size": [board.rows, board.cols],
             "komi": board.komi,
-            "handicap": board.handicap,
             "scoring": board.rules.scoring,
-            "you": NAMES.get(self.human, "both"),
-            "opponent": self.opponent,
-            "ladder": self.ladder,
             "start": rows_of(start_of(board)),
-            "teach": self.teach,
-            "lesson": self.lesson,
-            "worst": [{k: v for k, v in one.items() if k != "board"} for one in self.worst]
-            if self.is_over
-            else [],
-            "stones": rows_of(board),
-            "turn": NAMES[board.turn],
+            "worst": [{k: v for k, v in one.items() if k != "board"} for one in worst],
             "moves": named_moves(board),
-            "last": last_vertex(board),
             "captures": {"black": board.prisoners[0], "white": board.prisoners[1]},
             "illegal": illegal_points(board),
-            "status": self.status,
             "thinking": thinking,
-            "trouble": self.trouble,
-            "open": self.open,
             "dead": None if self.dead is None else vertices(sorted(self.dead), board),
             "count": None if count is None else counted(count),
-            "result": self.result if self.is_over else None,
-            "won": self.won,
             "clock": self._clock_state(now),
         }
 
