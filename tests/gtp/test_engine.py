@@ -18,9 +18,7 @@ def test_sessions_start_with_names(talk) -> None:
     assert talk("protocol_version") == "2"
     listed = talk("list_commands").split()
     assert len(listed) == len(set(listed))
-    assert {"play", "genmove", "lz-analyze", "final_status_list", "kgs-time_settings"} <= set(
-        listed
-    )
+    assert {"play", "genmove", "lz-analyze", "final_status_list"} <= set(listed)
     assert talk("known_command genmove") == "true"
     assert talk("known_command nonsense") == "false"
     assert talk.raw("42 nonsense") == "?42 unknown command\n\n"

@@ -56,6 +56,10 @@ def test_answers_end_with_the_only_empty_line() -> None:
     assert format_answer("", "a\x00\x1bb") == "= ab\n\n"
 
 
+def leave(call: Call) -> str:
+    raise Quit
+
+
 def table() -> dict[str, object]:
     def fail(call: Call) -> str:
         raise GtpFailure("as asked")
@@ -68,16 +72,8 @@ def table() -> dict[str, object]:
         call.stream("two")
         return "end"
 
-    def leave(call: Call) -> str:
-        raise Quit
-
-    return {
-        "echo": lambda call: " ".join(call.args),
-        "fail": fail,
-        "bug": bug,
-        "stream": stream,
-        "quit": leave,
-    }
+    words = {"echo": lambda call: " ".join(call.args), "fail": fail, "bug": bug}
+    return {**words, "stream": stream, "quit": leave}
 
 
 def test_every_command_gets_one_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,9 +149,6 @@ def test_gogui_interrupts_are_for_the_commands_before_them_and_get_no_answer() -
         assert read.wait(60)
         return str(call.interrupted())
 
-    def leave(call: Call) -> str:
-        raise Quit
-
     lines = b"# interrupt\nask\nask\n# interrupt\nask\nquit\n"
     target = io.BytesIO()
     serve({"ask": ask, "quit": leave}, Source(lines), target)
@@ -172,9 +165,6 @@ def test_a_search_stops_when_the_input_closes_without_quit(ending: bytes, stops:
             time.sleep(0.01)
         found.append(call.interrupted())
         return "done"
-
-    def leave(call: Call) -> str:
-        raise Quit
 
     answers = io.BytesIO()
     serve({"think": think, "quit": leave}, io.BytesIO(b"think\n" + ending), answers)

@@ -14,12 +14,12 @@ import pytest
 from tengen.board import BLACK, PASS, WHITE, Board
 from tengen.cli import run
 from tengen.contracts import BlockStatus, Candidate, Report, Status, Verdict
-from tengen.errors import IllegalMoveError, SpecError
+from tengen.errors import SpecError
 from tengen.game.judging import Judge
 from tengen.learners.network import Evaluation
 from tengen.records import loads, read_game
 from tengen.records.record import board_at
-from tengen.reviews.annotate import LABELLED, LABELS, annotate, move_words
+from tengen.reviews.annotate import annotate
 from tengen.reviews.game import (
     LINE,
     NETWORK_SCATTER,
@@ -29,7 +29,6 @@ from tengen.reviews.game import (
     MoveReview,
     Review,
     Reviewer,
-    assemble,
     boards_of,
     evaluate,
     find_reviewer,
@@ -381,11 +380,6 @@ def test_reviewers_for_every_board() -> None:
         find_reviewer(9, 9, ReviewSettings(player="random"))
 
 
-def test_illegal_moves_are_named() -> None:
-    with pytest.raises(IllegalMoveError, match="move 2"):
-        by_known("(;SZ[5];B[aa];W[aa])")
-
-
 # ----- The annotated record -----
 
 
@@ -428,27 +422,17 @@ def test_ownership_on_every_node(reviewed: Review) -> None:
     assert annotate(found, ownership=True).count(b"TB[") == len(found.positions)
 
 
-def test_every_labelled_guess_has_a_letter() -> None:
-    priors = np.full(26, LABELLED)
-    assert len(position(0.0, priors=priors).guesses()) <= len(LABELS) == len(set(LABELS))
-
-
-def test_a_review_is_assembled_from_its_positions() -> None:
-    [record] = loads(SHORT)
-    positions = [p for _, _, p, _ in evaluate(record, Reviewer(Known()))]
-    review = assemble(record, positions, name="known")
-    assert [move.number for move in review.moves] == [1, 2, 3]
-    assert review.ending is None  # resigned
-    words = move_words(review, review.moves[1])
-    assert words.startswith("White B4") and "Black wins" in words
-
-
 # ----- The command -----
 
 
-def test_the_command(tmp_path: Path, capsys: Out) -> None:
-    file = tmp_path / "game.sgf"
-    file.write_text(GAME)
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "game.sgf"
+    path.write_text(GAME)
+    return path
+
+
+def test_the_command(file: Path, tmp_path: Path, capsys: Out) -> None:
     values = []
     pages = []
     for _ in range(2):
@@ -466,24 +450,18 @@ def test_the_command(tmp_path: Path, capsys: Out) -> None:
     assert {move["visits"] for move in values[0]["moves"]} >= {1, 8}
     assert values[0]["summary"]["ending"]["result"].startswith(("B+", "W+"))
     assert values[0]["summary"]["black"]["moves"] == 7
-    assert {p.name for p in tmp_path.iterdir()} == {
-        "game.sgf",
-        "game.review.sgf",
-        "game.review.html",
-    }
+    written = {"game.sgf", "game.review.sgf", "game.review.html"}
+    assert {p.name for p in tmp_path.iterdir()} == written
 
 
-def test_a_quick_review_searches_nothing(tmp_path: Path, capsys: Out) -> None:
-    file = tmp_path / "game.sgf"
-    file.write_text(GAME)
+def test_a_quick_review_searches_nothing(file: Path, capsys: Out) -> None:
     assert run(["review", str(file), "--quick", "--json", "--quiet"]) == 0
     [value] = json.loads(capsys.readouterr().out)
     assert {move["visits"] for move in value["moves"]} == {1}
 
 
-def test_for_people_and_out(tmp_path: Path, capsys: Out) -> None:
-    file, out = tmp_path / "game.sgf", tmp_path / "other.sgf"
-    file.write_text(GAME)
+def test_for_people_and_out(file: Path, tmp_path: Path, capsys: Out) -> None:
+    out = tmp_path / "other.sgf"
     options = ["--player", "mcts", "--visits", "5", "--out", str(out), "--quiet"]
     assert run(["review", str(file), *options]) == 0
     text, err = capsys.readouterr()
@@ -491,9 +469,8 @@ def test_for_people_and_out(tmp_path: Path, capsys: Out) -> None:
     assert out.exists() and out.with_suffix(".html").exists()
 
 
-def test_out_may_name_the_page_and_never_the_game(tmp_path: Path, capsys: Out) -> None:
-    file, out = tmp_path / "game.sgf", tmp_path / "page.html"
-    file.write_text(GAME)
+def test_out_may_name_the_page_and_never_the_game(file: Path, tmp_path: Path, capsys: Out) -> None:
+    out = tmp_path / "page.html"
     options = ["--quick", "--quiet"]
     assert run(["review", str(file), *options, "--out", str(out)]) == 0
     assert "<html" in out.read_text()
@@ -505,8 +482,7 @@ def test_out_may_name_the_page_and_never_the_game(tmp_path: Path, capsys: Out) -
     assert file.read_text() == GAME
 
 
-def test_mistakes_of_the_user(tmp_path: Path, capsys: Out) -> None:
-    file = tmp_path / "game.sgf"
+def test_mistakes_of_the_user(file: Path, tmp_path: Path, capsys: Out) -> None:
     file.write_text("(;SZ[5];B[aa];W[aa])")
     assert run(["review", str(file)]) == 1
     assert "move 2" in capsys.readouterr().err
@@ -519,7 +495,7 @@ def test_mistakes_of_the_user(tmp_path: Path, capsys: Out) -> None:
 
 
 def test_an_interrupted_search_leaves_the_page_of_the_first_pass(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Out
 ) -> None:
     from tengen.players.network_search import SearchPlayer
 
@@ -527,8 +503,6 @@ def test_an_interrupted_search_leaves_the_page_of_the_first_pass(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SearchPlayer, "analyse", stop)
-    file = tmp_path / "game.sgf"
-    file.write_text(GAME)
     assert run(["review", str(file)]) == 3
     assert "interrupted" in capsys.readouterr().err
     assert {p.name for p in tmp_path.iterdir()} == {"game.sgf", "game.review.html"}

@@ -5,7 +5,7 @@ answers only the passes. When it agrees to end a game, the strongest player play
 sides: a score that changes by more than two points means that the game was open. Moves that it
 plays after a pass without changing the score are extra moves of a finished game.
 
-Run as a script: python tests/game/passes.py [GAMES] [FIRST SEED]
+Run as a script: python benchmarks/passes.py [GAMES] [FIRST SEED]
 """
 
 from __future__ import annotations
