@@ -9,7 +9,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tengen import compiling
@@ -72,16 +71,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def python(
+    *words: str, cache: Path | None = None, text: str = "", folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run Python, with a cache of kernels of its own if one is given."""
+    environment = {**os.environ, **({"NUMBA_CACHE_DIR": str(cache)} if cache else {})}
+    environment.pop("TENGEN_QUIET", None)
+    words = (sys.executable, *words)
+    return subprocess.run(
+        words, input=text, capture_output=True, text=True, env=environment, cwd=folder
+    )
+
+
 def run(folder: Path, name: str) -> tuple[float, bool]:
     """Run one kernel in a process of its own; return its value and whether it had to compile."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
-    environment.pop("TENGEN_QUIET", None)
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(folder), name],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
+    done = python("-c", PROGRAM, str(folder), name, cache=folder / "cache")
     assert done.returncode == 0, done.stderr
     return float(done.stdout), "compiling kernels" in done.stderr
 
@@ -101,36 +105,21 @@ GAME = """(;GM[1]SZ[5]KM[0.5]RU[Japanese]
 def test_one_game_is_scored_without_compiling_what_nobody_has_compiled(tmp_path: Path) -> None:
     game, cache = tmp_path / "game.sgf", tmp_path / "cache"
     game.write_text(GAME)
-    words = [sys.executable, "-m", "tengen", "score", str(game), "--json"]
-    compiled = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    environment.pop("TENGEN_QUIET", None)
-    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout == compiled and '"result": "W+5.5"' in done.stdout
+    words = ["-m", "tengen", "score", str(game), "--json"]
+    done = python(*words, cache=cache)
+    assert done.stdout == python(*words).stdout and '"result": "W+5.5"' in done.stdout
     assert done.stderr.count("\n") == 1 and "kernels are not compiled yet" in done.stderr
     assert not list(cache.rglob("*.nb?"))
 
 
 def test_gtp_counts_a_game_before_the_scorer_is_compiled(tmp_path: Path) -> None:
     (tmp_path / "game.sgf").write_text(GAME)
-    words = [sys.executable, "-m", "tengen", "gtp", "--rules", "japanese"]
+    words = ["-m", "tengen", "gtp", "--rules", "japanese"]
     commands = "loadsgf game.sgf\nfinal_score\nfinal_status_list alive\nquit\n"
-
-    def answers(**environment: str) -> tuple[str, str]:
-        done = subprocess.run(
-            words,
-            input=commands,
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            check=True,
-        )
-        return done.stdout, done.stderr
-
-    answered, told = answers(NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    assert answered == answers()[0] and "= W+5.5" in answered
-    assert told.count("counting without them") == 1
+    bare = python(*words, text=commands, folder=tmp_path, cache=tmp_path / "cache")
+    compiled = python(*words, text=commands, folder=tmp_path)
+    assert bare.stdout == compiled.stdout and "= W+5.5" in bare.stdout
+    assert bare.stderr.count("counting without them") == 1
     assert not list(tmp_path.rglob("group_kernels*"))
 
 
@@ -148,8 +137,8 @@ def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
         "asked = [compiling.interpreted(os.getpid, unless=SCORING) for _ in range(20)]\n"
         "assert asked[0] != os.getpid() == asked[-1]\n"  # many calls are worth compiling for
     )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    done = python("-c", program, cache=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_hardly_any_kernel_is_left_to_be_compiled_later() -> None:
@@ -178,13 +167,7 @@ def test_compiling_is_spared_only_where_it_would_be_done(
         "compiling.spare('board.kernels')\n"
         "print(int(compiling.plain()))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "TENGEN_QUIET": ""},
-        check=True,
-    )
+    done = python("-c", program, cache=tmp_path)
     assert int(done.stdout) == spared and bool(done.stderr) == bool(spared)
 
 
@@ -209,28 +192,12 @@ def test_a_changed_text_compiles_again_and_a_new_date_does_not(folder: Path) -> 
     assert run(folder, "weigh") == (before + 1, True)
 
 
-def test_numbers_of_all_kinds_share_one_signature() -> None:
-    state = kernels.new_state(9, 9)
-    for row in (0, np.int64(2)):
-        kernels.is_legal(state, row, 1)
-    from tengen.jit import _plain, types
-
-    literal = types.literal(3)
-    assert _plain([literal, types.int16, types.int64]) == (types.int64,) * 3
-    assert _plain([types.uint64, types.float64]) == (types.uint64, types.float64)
-
-
 def test_an_inner_kernel_refuses_a_call_from_python(folder: Path) -> None:
     text = KERNELS.replace("import kernel", "import inner_kernel, kernel")
     text = text.replace("@kernel\ndef weigh", "@inner_kernel\ndef weigh")
     (folder / "their_kernels.py").write_text(text)
     for name in ("weigh", "_inner"):  # a unit and one that is copied
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, str(folder), name],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
-        )
+        done = python("-c", PROGRAM, str(folder), name, cache=folder / "cache")
         assert done.returncode == 1  # neither -11 nor an answer
         assert f"TypeError: their_kernels.{name} is called by kernels only" in done.stderr
     run(folder, "outer")
@@ -262,17 +229,13 @@ assert dict(os.environ) == environment
 """
 
 
-def test_numba_stays_as_it_is_for_other_functions(tmp_path: Path) -> None:
+def test_numba_stays_as_it_is_for_other_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "import numba\n\n@numba.njit(cache=True)\ndef double(n):\n    return 2 * n\n"
     (tmp_path / "foreign.py").write_text(text)
-    environment = {**os.environ, "TENGEN_QUIET": ""}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run(
-        [sys.executable, "-c", FOREIGN, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    done = python("-c", FOREIGN, str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "__pycache__").glob("foreign.double-*.nbi"))
     assert "foreign" not in done.stderr
@@ -404,8 +367,7 @@ main()
 def test_an_interrupt_inside_llvm_is_neither_lost_nor_told_by_it(
     game: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
-    words = ["-c", INTERRUPTED, "predict", str(game), str(int(sign))]
-    ended = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+    ended = python("-c", INTERRUPTED, "predict", str(game), str(int(sign)))
     assert (ended.returncode, ended.stdout) == (status, "")
     assert ended.stderr.splitlines()[-1] == f"tengen: {word}"
     assert "ignored" not in ended.stderr and "Traceback" not in ended.stderr

@@ -430,31 +430,8 @@ def test_oracle_pictures() -> None:
     assert not wrong
 
 
-def test_a_board_is_counted_in_both_ways_with_prisoners_from_elsewhere() -> None:
-    board = Board.from_ascii(
-        """
-        . X O .
-        . X O .
-        . X O .
-    """,
-        rules=Rules(handicap_bonus="n"),
-        komi=0.5,
-    )
-    board.handicap = 2
-    territory, area = count_both(board, None, (3, 1))
-    assert (territory.scoring, area.scoring) == ("territory", "area")
-    assert territory.score == 3 - 1 - 0.5
-    assert area.score == -0.5 - 2
-
-
 def test_whole_blocks_are_called_dead_or_alive() -> None:
-    board = Board.from_ascii(
-        """
-        . X O .
-        . X O .
-        X . O .
-    """
-    )
+    board = Board.from_ascii(". X O .\n. X O .\nX . O .")
     mask = board.grid() == WHITE
     turned = overruled(mask, board, dead=["A1"], alive=["c2"])
     assert np.argwhere(turned).tolist() == [[2, 0]] and mask.sum() == 3
@@ -467,20 +444,14 @@ def test_whole_blocks_are_called_dead_or_alive() -> None:
             overruled(mask, board, **words)
 
 
-def test_a_position_is_counted_as_its_rules_say() -> None:
-    board = Board.from_ascii(
-        """
-        . X O .
-        . X O .
-        . X O .
-        """,
-        rules=Rules.preset("chinese"),
-        komi=0.5,
-    )
+def test_a_position_is_counted_as_its_rules_say_or_in_both_ways() -> None:
+    board = Board.from_ascii(". X O .\n" * 3, rules="chinese", komi=0.5)
     board.handicap = 2
     assert count_board(board, None).score == -2.5
     japanese = Rules.preset("japanese")
     assert count_board(board, None, japanese).score == -0.5
     taken = count_by_rules(board.grid(), None, japanese, prisoners=(2, 0), handicap=2)
     assert (taken.scoring, taken.score) == ("territory", 2.0)
-    assert count_by_rules(board.grid(), None, board.rules, handicap=2).scoring == "area"
+    territory, area = count_both(board, None, (3, 1))
+    assert (territory.scoring, territory.score) == ("territory", 3 - 1 - 0.5)
+    assert (area.scoring, area.score) == ("area", -0.5 - 2)
