@@ -80,12 +80,7 @@ def board() -> list[Any]:
 
 
 def counting() -> list[Any]:
-    from tengen.board.counting import (
-        count_area,
-        count_territory,
-        territory_margins,
-        unconditional,
-    )
+    from tengen.board.counting import count_area, count_territory, territory_margins, unconditional
     from tengen.board.counting_kernels import careful_kinds
     from tengen.board.layout_kernels import COLOUR
     from tengen.board.tactics_kernels import eye_map, read_ladder, safety_scratch

@@ -45,8 +45,7 @@ def outcome(scenario: str, jit: bool) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "scenario",
-    [pytest.param(s, marks=[] if s in QUICK else [pytest.mark.slow]) for s in SCENARIOS],
+    "scenario", [pytest.param(s, marks=[] if s in QUICK else [pytest.mark.slow]) for s in SCENARIOS]
 )
 def test_answers_do_not_depend_on_the_jit(scenario: str) -> None:
     off, on = outcome(scenario, False), outcome(scenario, True)

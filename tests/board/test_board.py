@@ -39,14 +39,7 @@ from tengen.board import (
     row_col,
 )
 from tengen.board.coordinates import indices_of, places, point_from, points_at
-from tengen.board.drawing import (
-    Mark,
-    format_ascii,
-    format_svg,
-    panels,
-    parse_ascii,
-    star_points,
-)
+from tengen.board.drawing import Mark, format_ascii, format_svg, panels, parse_ascii, star_points
 from tengen.board.playouts import SHAPES, shape_table
 from tengen.board.symmetry import compose, inverse, permutation, transform
 from tengen.errors import TengenError

@@ -13,10 +13,7 @@ import pytest
 from tengen.board import BLACK, EMPTY, PASS, Board, play_random
 from tengen.board import kernels as k
 from tengen.board import playout_kernels as fast
-from tengen.board.kernels import (
-    TRUSTED,
-    replay_games,
-)
+from tengen.board.kernels import TRUSTED, replay_games
 from tengen.board.playout_kernels import liberties_after, run_chunk
 from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS

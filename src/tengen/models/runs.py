@@ -42,14 +42,7 @@ from numpy.typing import NDArray
 from tengen import __version__
 from tengen.errors import ModelError, RunError, SpecError
 from tengen.files import lock, sweep, write_atomic
-from tengen.models.settings import (
-    differences,
-    fields_of,
-    fingerprint,
-    fixed,
-    from_plain,
-    to_plain,
-)
+from tengen.models.settings import differences, fields_of, fingerprint, fixed, from_plain, to_plain
 from tengen.models.store import Tensors, checksum, pack, unpack
 
 _CONFIG, _METRICS, _LOCK = "config.toml", "metrics.jsonl", ".lock"
@@ -222,10 +215,7 @@ class Run(Generic[_Settings]):
         self._rows.write(f"{line}\n".encode())
 
     def save(
-        self,
-        step: int,
-        arrays: Mapping[str, NDArray[Any]],
-        state: Mapping[str, Any] | None = None,
+        self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any] | None = None
     ) -> None:
         """Save everything that the steps after `step` depend on; `state` is whatever is JSON."""
         assert self._rows is not None, "the run is closed"
