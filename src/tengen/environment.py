@@ -356,6 +356,9 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         """Return the board as text or SVG, as `render_mode` says."""
         return _text_or_svg(self.board, self.render_mode)
 
+    def close(self) -> None:
+        """Do nothing: no resource is open, but PettingZoo wants the method."""
+
 
 def parallel(start: Board | int = 19, **options: Any) -> ParallelEnv[str, Observation, int]:
     """Return `GoEnvironment` with PettingZoo's parallel interface.

@@ -138,7 +138,7 @@ def command(app: typer.Typer) -> Callable[[Callable[..., Any]], Callable[..., An
                 from tengen.models.settings import fields_of
 
                 kinds[name] = hint
-                mine = [f for f in fields_of(hint) if f.about and f.name not in own]  # type: ignore[arg-type]
+                mine = [f for f in fields_of(hint) if f.about.help and f.name not in own]  # type: ignore[arg-type]
                 parameters += [_option(f) for f in mine if f.name not in offered]
                 for each in mine:
                     offered.setdefault(each.name, []).append((name, each))
@@ -186,7 +186,6 @@ def _group_options(kind: Any) -> list[inspect.Parameter]:
 def _option(field: SettingField) -> inspect.Parameter:
     """Turn a setting into the option of a command."""
     about = field.about
-    assert about is not None
     kind: Any = list[field.kind] if field.many else field.kind  # type: ignore[name-defined]
     extra: dict[str, Any] = {}
     name = f"--{field.option}"

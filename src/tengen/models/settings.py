@@ -68,20 +68,20 @@ class SettingField:
     default: Any
     optional: bool
     many: bool
-    about: Setting | None
-    """None for a plain field."""
+    about: Setting
+    """Without help for a plain field."""
 
     @property
     def option(self) -> str:
         """The name for people, as in `--rate-end`."""
-        return (self.about.option if self.about else "") or self.name.replace("_", "-")
+        return self.about.option or self.name.replace("_", "-")
 
     def checked_type(self) -> Any:
         """Return the type with its bounds and choices, for pydantic."""
         kind: Any = self.kind
-        if self.about and self.about.choices:
+        if self.about.choices:
             kind = Literal[self.about.choices]
-        elif self.about and kind in (int, float):
+        elif kind in (int, float):
             kind = Annotated[kind, Field(ge=self.about.least, le=self.about.most)]
         if self.many:
             kind = tuple[kind, ...]
@@ -153,7 +153,7 @@ def from_recipe(kind: type[_Kind], recipe: Mapping[str, Any]) -> _Kind:
 
 def fixed(settings: Any) -> dict[str, Any]:
     """Return the plain settings that a resumed run may not change."""
-    free = [f.name for f in fields_of(type(settings)) if f.about and f.about.changeable]
+    free = [field.name for field in fields_of(type(settings)) if field.about.changeable]
     return {name: value for name, value in to_plain(settings).items() if name not in free}
 
 
@@ -193,7 +193,7 @@ def _take_apart(kind: Any) -> dict[str, SettingField]:
 
 def _field(field: dataclasses.Field[Any], hint: Any) -> SettingField:
     """Take the type of a field apart."""
-    about: Setting | None = field.metadata.get(_KEY)
+    about: Setting = field.metadata.get(_KEY, Setting(""))
     default = field.default
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
@@ -206,9 +206,7 @@ def _field(field: dataclasses.Field[Any], hint: Any) -> SettingField:
     if get_origin(hint) is tuple:
         many, hint = True, get_args(hint)[0]
     if get_origin(hint) is Literal:
-        if about is not None:
-            about = dataclasses.replace(about, choices=get_args(hint))
-        hint = str
+        about, hint = dataclasses.replace(about, choices=get_args(hint)), str
     return SettingField(field.name, hint, default, optional, many, about)
 
 

@@ -76,8 +76,9 @@ def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]
         yield from _batches(_read_foreign(source.stream, source.name, lower[-3:], on_fault))
         return
     stream = _Peekable(source.stream, _SHORT if source.asked else 0)
-    if _looks_oneline(stream.beginning):
-        yield from _batches(_read_oneline(stream.buffered(), source.name, on_fault))
+    if _LINE.match(stream.beginning):
+        buffered = cast(BinaryIO, io.BufferedReader(stream, _MAX_LINE))
+        yield from _batches(_read_oneline(buffered, source.name, on_fault))
     elif source.asked and stream.whole is not None:
         # A game or two: compiling the bulk reader would take longer than reading them exactly.
         yield from _batches(read_stream(io.BytesIO(stream.whole), source.name, on_fault))
@@ -119,10 +120,6 @@ class _Peekable(io.RawIOBase):
         buffer[: len(data)] = data
         return len(data)
 
-    def buffered(self) -> BinaryIO:
-        """Return a reader with `readline`."""
-        return cast(BinaryIO, io.BufferedReader(self, 1 << 20))
-
 
 def _refuse(fault: Fault) -> None:
     if not fault.repaired:
@@ -135,11 +132,6 @@ def _refuse(fault: Fault) -> None:
 _KOMI = 6.5
 _LINE = re.compile(rb"[^\t\n()\[\];]{1,200}\t\s*+;\s*+[BW]\s*+\[")
 _MAX_LINE = 1 << 20
-
-
-def _looks_oneline(beginning: bytes) -> bool:
-    """Return whether a file that begins so is in the one-line form."""
-    return _LINE.match(beginning) is not None
 
 
 def _read_oneline(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[GameRecord]:

@@ -233,7 +233,10 @@ class _GameReader:
             if found is None:
                 position = self._mend(position)
                 if position >= self.size and self.end < 0:
-                    self._unclosed()
+                    if not self.final:
+                        raise NeedMoreError
+                    self._note(f"missing ')' at the end ({len(self.opened)} open)", self.size)
+                    self.end = self.size
                 continue
             position = found.end()
             if found[2] is not None:
@@ -298,12 +301,6 @@ class _GameReader:
     def _next_game(self, offset: int) -> None:
         self._note("missing ')' before the next game", offset)
         self.end = offset
-
-    def _unclosed(self) -> None:
-        if not self.final:
-            raise NeedMoreError
-        self._note(f"missing ')' at the end ({len(self.opened)} open)", self.size)
-        self.end = self.size
 
     def _note(self, reason: str, offset: int) -> None:
         self.repairs.append(Repair(reason, offset))
