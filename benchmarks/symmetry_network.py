@@ -18,22 +18,20 @@ import numpy as np
 
 from tengen.board import Board
 from tengen.learners.symmetry_network import SymmetryNetwork
-from tengen.learners.symmetry_network.training import SelfPlay
 
 
 def training(network: SymmetryNetwork, games: int, batch: int, workers: int) -> dict[str, float]:
-    assert network.settings is not None
     settings = replace(network.settings, batch=batch, linear_games=0)
-    trainer = SelfPlay(settings, workers=workers)
-    trainer.free = network.free_.copy()
-    trainer.advance()
+    trainer = SymmetryNetwork(settings=settings, workers=workers)
+    trainer.free_, trainer.games_ = network.free_.copy(), 0
     rates, cpu = [], []
     with ThreadPoolExecutor(workers) as pool:
+        trainer.advance(pool)
         for _ in range(5):
-            begin, used, first = time.perf_counter(), time.process_time(), trainer.done
-            while trainer.done - first < games / 5:
-                trainer.advance(pool if workers > 1 else None)
-            played = trainer.done - first
+            begin, used, first = time.perf_counter(), time.process_time(), trainer.games_
+            while trainer.games_ - first < games / 5:
+                trainer.advance(pool)
+            played = trainer.games_ - first
             rates.append(played / (time.perf_counter() - begin))
             cpu.append(played / (time.process_time() - used))
     return {

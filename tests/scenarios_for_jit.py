@@ -175,7 +175,7 @@ def scoring() -> list[Any]:
 
 
 def symmetry_network() -> list[Any]:
-    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_match
+    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_games
     from tengen.learners.symmetry_network.settings import SymmetrySettings
 
     answers: list[Any] = []
@@ -184,8 +184,8 @@ def symmetry_network() -> list[Any]:
         network = SymmetryNetwork(settings=settings).fit()
         (position,) = boards((4, 4))
         answers += [network.free_, network.values([position]), network.priors(position)]
-    for opponent, beta in ((None, 20.0), (None, 1e9), ("maxlib", 20.0)):
-        answers.append(str(play_match(network, opponent, games=1, size=4, beta=beta)))
+    for opponent, beta in (("random", 20.0), ("random", 1e9), ("maxlib", 20.0)):
+        answers.append(play_games(network, opponent, games=1, size=4, beta=beta))
     return answers
 
 

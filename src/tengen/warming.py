@@ -80,14 +80,14 @@ def _players() -> None:
 
 def _symmetry_network() -> None:
     from tengen.board import Board
-    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_match
+    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_games
     from tengen.learners.symmetry_network.settings import SymmetrySettings
 
     settings = SymmetrySettings(games=4, linear_games=2, batch=2, size=5)
     network = SymmetryNetwork(settings=settings).fit()
     network.values([Board(5)])
     network.move_values(Board(5))
-    play_match(network, None, games=1, size=5)
+    play_games(network, "random", games=1, size=5)
 
 
 def _move_prediction() -> None:

@@ -15,7 +15,7 @@ from tengen.lab.symmetry_network import (
     learning_curve,
 )
 from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
-from tengen.learners.symmetry_network.training import open_run
+from tengen.learners.symmetry_network.learner import open_run
 
 
 def lab(*arguments):

@@ -241,7 +241,7 @@ def train_symmetry_network(
 ) -> None:
     """Learn by self-play with TD(lambda); stops and resumes exactly."""
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.training import SelfPlayReport, open_run
+    from tengen.learners.symmetry_network.learner import SelfPlayReport, open_run
 
     folder = training.out or Path("runs/symmetry-network")
     settings = training.settings(folder, settings)

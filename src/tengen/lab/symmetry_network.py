@@ -22,7 +22,7 @@ from tengen.lab.verdicts import Comparison, above, compare, percent
 from tengen.models import has_model
 from tengen.models.settings import CheckedSettings, setting
 from tengen.progress import Report
-from tengen.statistics import Trend, spearman, wilson
+from tengen.statistics import Rate, Trend, spearman, wilson
 
 if TYPE_CHECKING:
     from tengen.learners.symmetry_network import SymmetryNetwork
@@ -100,7 +100,7 @@ def weights(context: LabContext, size: WeightsSize) -> Findings:
 def _kernels() -> list[Picture]:
     """Draw the weights of the shipped network of the paper."""
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.tying import SQUARE
+    from tengen.learners.symmetry_network.network import SQUARE
 
     if not has_model("isn-9x9"):
         return []
@@ -163,7 +163,7 @@ def figure_1(
     report: Report = lambda done, total: None,
 ) -> LearningCurve:
     """Let all snapshots of a training, at least two, play each other."""
-    from tengen.learners.symmetry_network.learner import play_match
+    from tengen.learners.symmetry_network.learner import play_games
 
     if len(snapshots) < 2:
         raise SpecError(f"{len(snapshots)} snapshots: at least two are needed")
@@ -171,12 +171,12 @@ def figure_1(
     points = np.zeros((n, n))
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     for done, (i, j) in enumerate(pairs, 1):
-        result = play_match(
+        scores, _ = play_games(
             *(snapshots[i], snapshots[j]), games=tournament.games, size=tournament.size,
             komi=tournament.komi, beta=tournament.beta, seed=seed * 1_000_003 + i * n + j,
             workers=workers,
         )  # fmt: skip
-        points[i, j] = result.win_rate * tournament.games
+        points[i, j] = Rate.of(scores).win_rate * tournament.games
         points[j, i] = tournament.games - points[i, j]
         report(done, len(pairs))
     return learning_curve([network.games_ for network in snapshots], points, tournament.games)
@@ -255,8 +255,7 @@ _FULL = TrainingSize(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)
 def training(context: LabContext, size: TrainingSize) -> Findings:
     """Train a network, let its snapshots play each other, evaluate the shipped networks."""
     from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
-    from tengen.learners.symmetry_network.learner import load_snapshots
-    from tengen.learners.symmetry_network.training import open_run
+    from tengen.learners.symmetry_network.learner import load_snapshots, open_run
 
     settings = SymmetrySettings(
         games=size.games, linear_games=size.linear_games, rate=size.rate, seed=context.seed,
@@ -296,7 +295,7 @@ def _matches(
     context: LabContext, learned: SymmetryNetwork, size: TrainingSize
 ) -> tuple[list[list[Any]], list[Comparison]]:
     """Evaluate the learned and the shipped networks; return rows of a table and comparisons."""
-    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_match
+    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_games
 
     shipped = {n: SymmetryNetwork.load(n) for n in ("isn-9x9", "isn-best") if has_model(n)}
     matches: list[tuple[str, SymmetryNetwork, SymmetryNetwork | None, int, int]] = [
@@ -311,7 +310,11 @@ def _matches(
     for number, (name, a, b, board, games) in enumerate(matches):
         opponent = "random" if b is None else "trained here"
         context.at(0.8 + 0.2 * number / len(matches), f"{name} against {opponent}")
-        got = play_match(a, b, games=games, size=board, seed=context.seed, workers=context.workers)
+        scores, _ = play_games(
+            *(a, b or "random"), games=games, size=board, seed=context.seed,
+            workers=context.workers,
+        )  # fmt: skip
+        got = Rate.of(scores)
         shown = percent(got.win_rate, got.interval)
         rows.append([name, opponent, f"{board}x{board}", games, shown])
         if b is not None and size.games < papers.ISN_GAMES:

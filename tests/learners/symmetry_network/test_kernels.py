@@ -1,47 +1,30 @@
-"""The fast kernels against the plain definition: evaluation, categories, candidates, gradient."""
+"""The fast kernels against the plain definition: outputs, values of moves, gradient."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tengen.board.kernels import block_liberties, new_state, play_move
-from tengen.board.layout_kernels import BLACK, COLOUR, COLS, EMPTY, HEAD, ROWS, SCALARS, TURN, WHITE
-from tengen.learners.symmetry_network import SymmetrySettings
+from tengen.board import BLACK, EMPTY, WHITE, Board, index_of
+from tengen.board.kernels import new_state, play_move
+from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network import game_kernels as gk
 from tengen.learners.symmetry_network import kernels as ek
 from tengen.learners.symmetry_network import network as definition
+from tengen.learners.symmetry_network.learner import Packing, make_room, split
 from tengen.learners.symmetry_network.network import (
     Architecture,
+    area_table,
     forward,
-    gradient,
     target_table,
     value_table,
 )
-from tengen.learners.symmetry_network.training import Packing, split
 
-TABLE = value_table(0.4, 0.4).astype(np.float32)
-TARGETS = target_table(0.4).astype(np.float32)
-
-
-def network(seed: int = 0, **options):
-    architecture = Architecture(**options)
-    free = np.random.default_rng(seed).normal(0, 0.3, architecture.size)
-    return architecture, free, Packing(architecture).net(free)
-
-
-def inside(field: np.ndarray, rows: int, cols: int) -> np.ndarray:
-    return field[:-1].reshape(rows + 2, cols + 1, -1)[1:-1, 1:]
+READS = {EMPTY: (0, 3, 4), BLACK: (2, 6), WHITE: (1, 5)}
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"colour": True},
-        {"tied": False},
-        {"tied": False, "mixture": {"T": 1}},
-    ],
+    "options", [{}, {"colour": True}, {"tied": False}, {"tied": False, "mixture": {"T": 1}}]
 )
 def test_collect_is_the_transpose_of_flat(options):
     architecture = Architecture(**options)
@@ -56,131 +39,136 @@ def test_kernels_and_definition_agree_on_numbers():
         assert getattr(ek, name) == getattr(definition, name)
 
 
-def test_tanh_is_accurate():
-    x = np.linspace(-12, 12, 20001).astype(np.float32)
-    out = x.copy()
-    ek.tanh_all(out, len(out))
-    assert np.abs(out - np.tanh(x.astype(np.float64))).max() < 5e-7
+def as_liberties(board: Board, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what each point counts as a liberty of the next position: White's, eyes of both.
+
+    A stone counts as what it leaves behind if it is captured.
+    """
+    grid, out = board.grid(), outputs
+    z = np.choose(grid, [out[..., 0], out[..., 2], out[..., 1]])
+    white = np.choose(grid, [out[..., 3], out[..., 6], 0 * z])
+    black = np.choose(grid, [out[..., 4], 0 * z, out[..., 5]])
+    return z.ravel(), np.stack([0 * z.ravel(), black.ravel(), white.ravel()])
 
 
-def slow_symbols(s: np.ndarray, outputs: np.ndarray, settings: SymmetrySettings) -> np.ndarray:
+def symbols_of(board: Board, settings: SymmetrySettings, z: np.ndarray, eyes: np.ndarray):
     """Categorise by the definition: a block's liberties, summed one by one."""
-    rows, cols = int(s[SCALARS, ROWS]), int(s[SCALARS, COLS])
-    found = np.zeros(s.shape[1], np.int64)
-    symbols = np.full((rows, cols), 12)
-    for row in range(rows):
-        for col in range(cols):
-            p = (row + 1) * (cols + 1) + col + 1
-            colour = s[COLOUR, p]
-            if colour == EMPTY:
-                continue
-            n = block_liberties(s, p, found)
-            z = sum(outputs[q, 0] if colour == WHITE else 1 - outputs[q, 0] for q in found[:n])
-            e = sum(outputs[q, 3 if colour == WHITE else 4] for q in found[:n])
-            (e1, e2), (o1, o2) = settings.eyes, settings.openings
-            if settings.categories == "liberties":
-                kind = min(n, 6) - 1
-            elif e >= e2:
-                kind = 5
-            elif e >= e1:
-                kind = 3 + (z - e >= o1)
-            else:
-                kind = int(z - e >= o1) + int(z - e >= o2)
-            symbols[row, col] = kind + (6 if colour == BLACK else 0)
-    return symbols
+    symbols = np.full(board.rows * board.cols, 12)
+    (e1, e2), (o1, o2) = settings.eyes, settings.openings
+    for block in board.blocks():
+        at = [index_of(p, board.rows, board.cols) for p in block.liberties]
+        e = eyes[block.colour, at].sum()
+        q = (z[at] if block.colour == WHITE else 1 - z[at]).sum() - e
+        if settings.categories == "liberties":
+            kind = min(len(at), 6) - 1
+        elif e >= e1:
+            kind = 5 if e >= e2 else 3 + int(q >= o1)
+        else:
+            kind = int(q >= o1) + int(q >= o2)
+        stones = [index_of(p, board.rows, board.cols) for p in block.stones]
+        symbols[stones] = kind + (6 if block.colour == BLACK else 0)
+    return symbols.reshape(board.rows, board.cols)
+
+
+def value_of(board: Board, outputs: np.ndarray, table: np.ndarray) -> float:
+    rows = table[board.grid()]
+    return float((rows[..., :7] * outputs).sum() + rows[..., 8].sum())
 
 
 @pytest.mark.parametrize(
-    ("rows", "cols", "categories", "options"),
-    [(9, 9, "eyes", {}), (5, 7, "liberties", {}), (5, 5, "eyes", {"mixture": {"T": 2, "F": 1}})],
+    ("rows", "cols", "options"),
+    [
+        (9, 9, {}),
+        (5, 7, {"categories": "liberties"}),
+        (5, 5, {"mixture": {"T": 2, "F": 1}, "eyes": (0.3, 1.0)}),
+    ],
 )
-def test_games_follow_the_definition(rows, cols, categories, options):
-    """Along a random game: inputs, outputs and values, and every candidate by full evaluation."""
-    architecture, free, net = network(2, **options)
-    settings = SymmetrySettings(categories=categories)
-    cats = settings.sorting
-    rng = np.random.default_rng(7)
-    s = new_state(rows, cols)
-    n = s.shape[1]
-    now, base, other = ek.make_view(n), ek.make_view(n), ek.make_view(n)
-    work, spare = ek.make_work(n, cols + 1), ek.make_work(n, cols + 1)
-    points, values = np.zeros(n + 1, np.int64), np.zeros(n + 1)
-    seen = np.zeros(1024, np.int64)
-    captures = 0
-    before, vacated = None, False
+def test_positions_and_moves_are_valued_by_the_definition(rows, cols, options):
+    """Along a random game: the outputs of every position and the value after every move."""
+    settings, rng = SymmetrySettings(**options), np.random.default_rng(7)
+    free = rng.normal(0, 0.3, settings.architecture.size)
+    network = SymmetryNetwork.from_free(free, settings)
+    board, captures = Board(rows, cols, komi=1.5), 0
     for ply in range(90):
-        ek.categorise(s, now, work, cats)
-        total = ek.evaluate(s, net, now, work, TABLE)
-        symbols = inside(now.x[:, None], rows, cols)[..., 0]
-        if before is not None and ply % 5 == 0 and not vacated:
-            assert np.array_equal(symbols, slow_symbols(s, before, settings))
-        outputs, _ = forward(architecture, free, symbols)
-        assert np.abs(outputs - inside(now.out, rows, cols)[..., :7]).max() < 1e-5
-        stones = inside(s[COLOUR][:, None], rows, cols)[..., 0]
-        plain = (TABLE[stones][..., :7] * outputs).sum() + TABLE[stones][..., 8].sum()
-        assert total == pytest.approx(plain, abs=1e-4)
-        count = gk.rate_moves(s, seen, net, cats, TABLE, 0.4, now, base, work, points, values)
-        me = s[SCALARS, TURN]
-        for p, value in zip(points[:count], values[:count], strict=True):
-            t = s.copy()
-            taken = play_move(t, p, me)
-            captures += taken > 0
-            ek.categorise(t, other, work, cats)
-            full = ek.evaluate(t, net, other, spare, TABLE)
-            assert value == pytest.approx(full + (0.4 if me == WHITE else -0.4) * taken, abs=1e-4)
-        before = now.out.astype(np.float64)
-        vacated = play_move(s, points[1 + rng.integers(count - 1)] if count > 1 else 0, me) > 0
-    assert captures > 20
+        if ply % 9 == 0:
+            outputs = np.full((rows, cols, 7), 0.12)
+            outputs[..., :3] = 0.5
+            for _ in range(4):
+                symbols = symbols_of(board, settings, *as_liberties(board, outputs))
+                outputs, _ = forward(settings.architecture, free, symbols)
+            assert np.abs(outputs.reshape(-1, 7) - network.outputs(board)).max() < 1e-5
+            area = -value_of(board, outputs, area_table()) - 1.5
+            assert network.values([board])[0] == pytest.approx(area, abs=1e-4)
+            rated, sign = network.move_values(board), 1 if board.turn == WHITE else -1
+            for move in board.legal_moves:
+                after = board.copy()
+                after.push(move)
+                taken = sum(after.prisoners) - sum(board.prisoners)
+                captures += taken > 0
+                symbols = symbols_of(after, settings, *as_liberties(board, outputs))
+                found, _ = forward(settings.architecture, free, symbols)
+                value = sign * value_of(after, found, value_table(0.4, 0.4)) + 0.4 * taken
+                at = index_of(move, rows, cols) if move else -1
+                assert rated[at] == pytest.approx(value, abs=1e-4)
+        board.push(int(rng.choice(list(board.legal_moves)[:-1] or [0])))
+    assert captures > 2
 
 
-@pytest.mark.parametrize("options", [{}, {"mixture": {"T": 2, "F": 1}}])
+@pytest.mark.parametrize("options", [{}, {"mixture": {"T": 2, "F": 1}}, {"colour": True}])
 def test_gradient_of_a_game_is_that_of_the_definition(options):
-    """Two positions of a made-up game, lambda-returns written out by hand."""
-    architecture, free, net = network(3, **options)
-    rng = np.random.default_rng(0)
+    """Three positions of a made-up game, lambda-returns written out by hand."""
+    architecture, rng = Architecture(**options), np.random.default_rng(0)
+    free, pack = rng.normal(0, 0.3, architecture.size), Packing(architecture)
     rows = cols = 4
-    n = (rows + 2) * (cols + 1) + 1
-    plies = 2
-    xs = np.full((plies + 1, n), 13, np.uint8)
-    stones = np.full((plies + 1, n), 3, np.uint8)
+    n, plies = (rows + 2) * (cols + 1) + 1, 2
+    xs, stones = np.full((plies + 1, n), 13), np.full((plies + 1, n), 3)
     outs = np.zeros((plies + 1, n, 8), np.float32)
     classes = np.full(n, -1)
     cells = [(r + 1) * (cols + 1) + c + 1 for r in range(rows) for c in range(cols)]
-    symbols = rng.integers(0, 13, (3, rows * cols))
-    final = rng.integers(0, 5, rows * cols)
-    expected = np.zeros(architecture.size)
-    aim = np.eye(5)[final]
-    all_outputs = []
+    symbols = rng.integers(0, 13, (plies + 1, rows, cols))
+    classes[cells] = rng.integers(0, 5, rows * cols)
     for t in range(plies + 1):
-        outputs, _ = forward(architecture, free, symbols[t].reshape(rows, cols))
-        all_outputs.append(outputs.reshape(-1, 7))
-        for i, p in enumerate(cells):
-            x = symbols[t, i]
-            xs[t, p] = x
-            stones[t, p] = EMPTY if x == 12 else WHITE if x < 6 else BLACK
-            outs[t, p, :7] = outputs.reshape(-1, 7)[i]
-            classes[p] = final[i]
-    table = target_table(0.4)
+        x = symbols[t].ravel()
+        xs[t, cells], outs[t, cells, :7] = x, outputs_of(architecture, free, symbols[t])
+        stones[t, cells] = np.where(x == 12, EMPTY, np.where(x < 6, WHITE, BLACK))
+    errors = np.zeros((plies + 1, rows * cols, 7))
+    aim = np.eye(5)[classes[cells]]
     for t in range(plies, -1, -1):
-        errors = np.zeros((rows * cols, 7))
         for i, p in enumerate(cells):
             if t == 0:
-                q = np.zeros(5, np.float32)
-                gk.decode(stones[1, p], outs[1], p, q)
-                assert q.sum() == pytest.approx(1)
-                aim[i] = 0.1 * q + 0.9 * aim[i]
-            reads = {EMPTY: (0, 3, 4), BLACK: (2, 6), WHITE: (1, 5)}[int(stones[t, p])]
-            for k in reads:
-                errors[i, k] = table[k] @ aim[i] - all_outputs[t][i, k]
-        board = symbols[t].reshape(rows, cols)
-        expected += gradient(architecture, free, board, errors.reshape(rows, cols, 7))
-    grads = np.zeros(Packing(architecture).size, np.float32)
-    pack = Packing(architecture)
-    gk.td_gradient(
-        net, TARGETS, 0.9, plies, xs, stones, outs, classes, rows, cols, False, split(grads)
-    )
+                aim[i] = 0.1 * implied_classes(stones[1, p], outs[1, p]) + 0.9 * aim[i]
+            for k in READS[int(stones[t, p])]:
+                errors[t, i, k] = target_table(0.4)[k] @ aim[i] - outs[t, p, k]
+
+    def weighted(at: np.ndarray) -> float:
+        """Return the net inputs of all outputs, weighted by their errors."""
+        found = np.array([outputs_of(architecture, at, board) for board in symbols])
+        return float((np.log(found / (1 - found)) * errors).sum())
+
+    grads = np.zeros(pack.size, np.float32)
+    targets, offset = target_table(0.4).astype(np.float32), make_room(rows, cols).work.offset
+    game = plies, xs, stones, outs, classes, offset, rows, cols
+    gk.td_gradient(split(pack.flat(free)), targets, 0.9, *game, split(grads))
     learned = pack.collect(grads)
-    assert np.abs(learned - expected).max() < 1e-4 * np.abs(expected).max()
+    for part in architecture.slices.values():
+        for _ in range(3):
+            step = np.zeros(architecture.size)
+            step[part] = rng.normal(0, 1e-5, part.stop - part.start)
+            numeric = (weighted(free + step) - weighted(free - step)) / 2
+            assert learned @ step == pytest.approx(numeric, rel=1e-3, abs=1e-9)
+
+
+def outputs_of(architecture: Architecture, free: np.ndarray, symbols: np.ndarray) -> np.ndarray:
+    return forward(architecture, free, symbols)[0].reshape(-1, 7)
+
+
+def implied_classes(state: int, out: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the final classes that a vertex's outputs imply."""
+    z, _, *eyes = (float(out[k]) for k in (READS[state][0], 0, *READS[state][1:]))
+    white = eyes[0] if state != WHITE else 0.0
+    black = eyes[-1] if state != BLACK else 0.0
+    likely = np.maximum([white, z - white, 0, 1 - z - black, black], 0)
+    return likely / likely.sum()
 
 
 def test_final_classes():
@@ -189,28 +177,8 @@ def test_final_classes():
         play_move(s, p, colour)
     classes = np.empty(s.shape[1], np.int64)
     gk.final_classes(s, classes)
-    assert s[HEAD, 6] in (6, 7, 11, 12)
-    assert classes[6] == gk.BLACK_STONE
-    assert classes[9] == gk.WHITE_STONE
-    assert classes[8] == gk.NOBODY
-    play_move(s, 8, BLACK)
-    play_move(s, 13, BLACK)
-    play_move(s, 18, BLACK)
+    assert classes[[6, 9, 8]].tolist() == [gk.BLACK_STONE, gk.WHITE_STONE, gk.NOBODY]
+    for p in (8, 13, 18):
+        play_move(s, p, BLACK)
     gk.final_classes(s, classes)
-    assert classes[16] == classes[17] == gk.BLACK_POINT
-    assert classes[19] == gk.NOBODY
-
-
-def test_categories_are_those_of_the_table():
-    one = 1 << 20
-
-    def sort(mode: str, liberties: int, openings: float, eyes: float) -> int:
-        territory = int((openings + eyes) * one) + liberties * ek.COUNT
-        cats = SymmetrySettings(categories=mode).sorting
-        return int(ek.category(territory, int(eyes * one), cats)) + 1
-
-    table = {(0.2, 0.2): 1, (1.0, 0.2): 2, (2.0, 0.2): 3, (0.2, 1.0): 4, (2.0, 1.0): 5}
-    for (openings, eyes), kind in table.items():
-        assert sort("eyes", 4, openings, eyes) == kind
-    assert sort("eyes", 1, 0.0, 2.0) == 6
-    assert [sort("liberties", n, 0.0, 0.0) for n in (1, 3, 6, 9)] == [1, 3, 6, 6]
+    assert classes[[16, 17, 19]].tolist() == [gk.BLACK_POINT, gk.BLACK_POINT, gk.NOBODY]

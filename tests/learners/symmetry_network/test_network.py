@@ -7,26 +7,19 @@ import pytest
 
 from tengen.learners.symmetry_network import Architecture
 from tengen.learners.symmetry_network.network import (
-    INITIAL_BIASES,
-    equivariance_error,
-    forward,
-    gradient,
-)
-from tengen.learners.symmetry_network.tying import (
     ELEMENTS,
+    INITIAL_BIASES,
     SIDES,
-    SPATIAL,
     SQUARE,
     TYPES,
-    WITH_COLOURS,
     Representation,
     Tying,
     bias_tying,
+    equivariance_error,
+    forward,
     kernel_tying,
     move,
-    null_space,
     odd,
-    permuted,
     solve,
     swapped_pair,
     transform,
@@ -92,14 +85,6 @@ def test_every_solution_obeys_the_constraint():
                         assert np.array_equal(out.of(g) @ moved, pattern[k] @ source.of(g))
 
 
-def test_null_space_is_exact_and_complete():
-    rng = np.random.default_rng(3)
-    rows = rng.integers(-2, 3, (4, 9)).tolist()
-    basis = np.array(null_space(rows, 9))
-    assert np.abs(np.array(rows) @ basis.T).max() < 1e-12
-    assert len(basis) == 9 - np.linalg.matrix_rank(np.array(rows))
-
-
 def test_each_type_keeps_the_laws_of_the_square():
     for kind in TYPES.values():
         r, s, one = kind.of("r"), kind.of("s"), np.eye(kind.size, dtype=np.int64)
@@ -147,26 +132,6 @@ def test_colours_exchanged():
     assert architecture.weights < Architecture().weights
 
 
-@pytest.mark.parametrize("name", [*ARCHITECTURES, "plain"])
-def test_gradient_against_differences(name):
-    architecture = ARCHITECTURES.get(name, Architecture(tied=False))
-    free = random_free(architecture, 4)
-    rng = np.random.default_rng(5)
-    symbols = rng.integers(0, 13, (4, 5))
-    errors = rng.normal(size=(4, 5, 7))
-
-    def total(at: np.ndarray) -> float:
-        outputs, _ = forward(architecture, at, symbols)
-        return float((np.log(outputs / (1 - outputs)) * errors).sum())
-
-    exact = gradient(architecture, free, symbols, errors)
-    for i in rng.choice(architecture.size, 25, replace=False):
-        step = np.zeros_like(free)
-        step[i] = 1e-5
-        numeric = (total(free + step) - total(free - step)) / 2e-5
-        assert exact[i] == pytest.approx(numeric, rel=1e-5, abs=1e-6)
-
-
 def test_initial_network_speaks_through_its_biases():
     outputs, _ = forward(Architecture(), Architecture().initial(0), np.full((3, 3), 12))
     expected = 1 / (1 + np.exp(-np.array(INITIAL_BIASES)))
@@ -175,26 +140,14 @@ def test_initial_network_speaks_through_its_biases():
 
 def test_numbers_that_the_colours_exchange():
     pair, minus = swapped_pair(), swapped_pair(-1)
-    assert pair.of("x").tolist() == [[0, 1], [1, 0]] and minus.of("x").tolist() == [
-        [0, -1],
-        [-1, 0],
-    ]
-    assert odd(TYPES["F"]).of("x").tolist() == [[-1, 0], [0, -1]]
     for kind in (pair, minus, odd(TYPES["F"])):
         assert np.array_equal(kind.of("x") @ kind.of("x"), np.eye(kind.size))
         assert np.array_equal(kind.of("x") @ kind.of("r"), kind.of("r") @ kind.of("x"))
 
 
-def test_boards_turn_as_fields_of_numbers_that_do_not():
-    board = np.arange(25).reshape(5, 5)
-    for word in ELEMENTS:
-        turned = transform(board[..., None].astype(float), word, Representation.trivial(1))
-        assert np.array_equal(permuted(board.tolist(), word), turned[..., 0])
-
-
 @pytest.mark.parametrize(
     "tying",
-    [kernel_tying(PAPER, PAPER), bias_tying(PAPER, WITH_COLOURS), untied((9, 2, 3))],
+    [kernel_tying(PAPER, PAPER), bias_tying(PAPER, "rsx"), untied((9, 2, 3))],
     ids=["kernel", "bias", "untied"],
 )
 def test_gradients_go_back_the_way_weights_came(tying: Tying):
@@ -204,5 +157,5 @@ def test_gradients_go_back_the_way_weights_came(tying: Tying):
 
 
 def test_only_what_nothing_changes_has_a_bias():
-    assert bias_tying(PAPER, SPATIAL).free == 4  # the four T units
+    assert bias_tying(PAPER).free == 4  # the four T units
     assert untied((9, 2, 3)).free == 54

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tengen.learners.symmetry_network.network import CLASSES, target, target_table, value_table
+from tengen.learners.symmetry_network.network import CLASSES, target_table, targets, value_table
 
 CS = [Fraction(0), Fraction(1, 3), Fraction(2, 5), Fraction(1)]
 STATES = ("empty", "white", "black")
@@ -65,7 +65,8 @@ def test_tables_fit_each_other(state, final, c):
     r1, r0 = reward(state, final, c, 1), reward(state, final, c, 0)
     if r1 is None:
         return
-    z, a, *more = (target(o, final, c) for o in APPLIES[state])
+    column = CLASSES.index(final)
+    z, a, *more = (targets(c)[o][column] for o in APPLIES[state])
     a2 = more[0] if more else Fraction(0)
     # Targets are the inverse of the rewards, and outputs at their targets give the rewards back.
     assert to_targets(state, r1, r0, c) == (z, a, a2)

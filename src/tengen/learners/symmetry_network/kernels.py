@@ -18,7 +18,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import in_atari
+from tengen.board.kernels import in_atari, near
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -54,15 +54,21 @@ Net = namedtuple("Net", "table bias oh")
 # reward per captured stone; beta, how moves are drawn (see `duel`).
 Side = namedtuple("Side", "net cats table prize beta")
 
-# A position as a network evaluates it, all arrays over bordered points: x inputs; net (N, CELL) net
-# inputs; h (N, HIDDEN) hidden units; out (N, OUT) outputs; value of a vertex; at the heads of
-# blocks: sz, sa sums over liberties and cat, the category.
-View = namedtuple("View", "x net h out value sz sa cat")
+# A position as a network evaluates it, arrays over bordered points: at (4, N) inputs (X) and, at
+# the heads of blocks, sums over liberties (SZ, SA) and the category (CAT); net (N, CELL) net
+# inputs; h (N, HIDDEN) hidden units; out (N, OUT) outputs; value of a vertex.
+View = namedtuple("View", "at net h out value")
+X, SZ, SA, CAT = range(4)
 
-# Scratch space: lz, la (3, N) what a liberty adds to a colour's sums (from a view's outputs; for
-# stones: what they would leave behind); offsets to the nine neighbours; stamps and compact buffers
-# of `candidate`.
-Work = namedtuple("Work", "lz la offset stamp slot listed rows tanhs reads cells news spread count")
+# Scratch space: liberty (2, 3, N) what a liberty adds to a colour's sums SZ and SA (from a view's
+# outputs; for stones: what they would leave behind); offsets to the nine neighbours; mark (6, N)
+# four stamps, the SLOT of a cell and the LISTED cells; count of the stamps; change (2, 2 N) cells
+# and their new inputs; compact buffers of `candidate`.
+Work = namedtuple("Work", "liberty offset mark count change rows tanhs buffer")
+SLOT, LISTED = 4, 5
+
+# What a side needs during a game: two views, see `game_kernels`; the moves and their values.
+Room = namedtuple("Room", "now base work points values")
 
 # tanh(x) = x P(x^2) / Q(x^2) on [-9, 9], fitted for this project; largest error in float32 4e-7.
 _P0, _P1, _P2, _P3, _P4 = (
@@ -90,44 +96,8 @@ _NINE, UNIT, HALF, ZERO = np.float32(9), np.float32(1), np.float32(0.5), np.floa
 READS = np.array([[0, 3, 4], [2, 6, 7], [1, 5, 7]])
 
 
-@kernel
-def make_view(n):
-    """Allocate a view for a board of n bordered points."""
-    return View(
-        np.full(n, OFF_BOARD, np.int64),
-        np.zeros((n, CELL), np.float32),
-        np.zeros((n, HIDDEN), np.float32),
-        np.zeros((n, OUT), np.float32),
-        np.zeros(n, np.float32),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-    )
-
-
-@kernel
-def make_work(n, width):
-    """Allocate scratch space for a board of n bordered points in rows of `width`."""
-    return Work(
-        np.zeros((3, n), np.int64),
-        np.zeros((3, n), np.int64),
-        # The paper's order: O E N W S NE NW SW SE.
-        np.array([0, 1, -width, -1, width, 1 - width, -1 - width, width - 1, width + 1], np.int64),
-        np.zeros((4, n), np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros((n, CELL), np.float32),
-        np.zeros((n, HIDDEN), np.float32),
-        np.zeros(n * 3, np.float32),
-        np.zeros(2 * n, np.int64),
-        np.zeros(2 * n, np.int64),
-        np.zeros(REACH, np.float32),
-        np.zeros(4, np.int64),
-    )
-
-
 @hot_kernel
-def tanh_all(values, n):
+def _tanh_all(values, n):
     """Replace the first n numbers of a flat array by their tanh."""
     for i in range(n):
         v = min(max(values[i], -_NINE), _NINE)
@@ -138,7 +108,7 @@ def tanh_all(values, n):
 
 
 @hot_kernel
-def category(sz, sa, cats):
+def _category(sz, sa, cats):
     """Return a block's category, 0 for C1, from the sums over its liberties."""
     liberties = sz >> 40
     if cats[0] == BY_LIBERTIES:
@@ -152,7 +122,7 @@ def category(sz, sa, cats):
 
 
 @kernel
-def symbol(kind, colour):
+def _symbol(kind, colour):
     """Return the input number of a stone whose block has this category."""
     return kind + (6 if colour == BLACK else 0)
 
@@ -164,7 +134,7 @@ def weigh_liberties(s, out, work):
     A stone's entry is what it leaves behind if captured: its survival becomes territory.
     """
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    lz, la = work.lz, work.la
+    lz, la = work.liberty[0], work.liberty[1]
     for row in range(rows):
         for col in range(cols):
             p = (row + 1) * (cols + 1) + col + 1
@@ -179,18 +149,19 @@ def weigh_liberties(s, out, work):
                 la[BLACK, p] = np.int64(out[p, 4 if c == EMPTY else 5] * np.float32(_ONE))
 
 
-@kernel
+@inner_kernel
 def categorise(s, view, work, cats):
     """Set every block's sums and category from the liberties in `work`, and all inputs."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = cols + 1
-    stamp, count = work.stamp[0], work.count
+    lz, la = work.liberty[0], work.liberty[1]
+    stamp, count = work.mark[0], work.count
     for row in range(rows):
         for col in range(cols):
             p = (row + 1) * width + col + 1
             c = s[COLOUR, p]
             if c == EMPTY:
-                view.x[p] = EMPTY_POINT
+                view.at[X, p] = EMPTY_POINT
                 continue
             if s[HEAD, p] != p:
                 continue
@@ -200,43 +171,28 @@ def categorise(s, view, work, cats):
             x = p
             while True:
                 for k in range(4):
-                    q = x + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+                    q = near(x, k, width)
                     if s[COLOUR, q] == EMPTY and stamp[q] != mark:
                         stamp[q] = mark
-                        sz += work.lz[c, q]
-                        sa += work.la[c, q]
+                        sz += lz[c, q]
+                        sa += la[c, q]
                 x = s[NEXT, x]
                 if x == p:
                     break
-            view.sz[p] = sz
-            view.sa[p] = sa
-            kind = category(sz, sa, cats)
-            view.cat[p] = kind
-            sort = symbol(kind, c)
+            view.at[SZ, p] = sz
+            view.at[SA, p] = sa
+            kind = _category(sz, sa, cats)
+            view.at[CAT, p] = kind
+            sort = _symbol(kind, c)
             while True:
-                view.x[x] = sort
+                view.at[X, x] = sort
                 x = s[NEXT, x]
                 if x == p:
                     break
 
 
 @hot_kernel
-def _look_up(net, x, offset, p, out, row):
-    """Write to out[row] the net inputs that the nine inputs around p give its cell."""
-    t = net.table
-    n = INPUTS
-    i0, i1, i2 = x[p], n + x[p + offset[1]], 2 * n + x[p + offset[2]]
-    i3, i4, i5 = 3 * n + x[p + offset[3]], 4 * n + x[p + offset[4]], 5 * n + x[p + offset[5]]
-    i6, i7, i8 = 6 * n + x[p + offset[6]], 7 * n + x[p + offset[7]], 8 * n + x[p + offset[8]]
-    # Two loops: the compiler gives up on one that would need more than eight overlap checks.
-    for j in range(CELL):
-        out[row, j] = net.bias[j] + t[i0, j] + t[i1, j] + t[i2, j] + t[i3, j] + t[i4, j]
-    for j in range(CELL):
-        out[row, j] += t[i5, j] + t[i6, j] + t[i7, j] + t[i8, j]
-
-
-@hot_kernel
-def spread(net, h, row, out):
+def _spread(net, h, row, out):
     """Write what the hidden units h[row] add to the outputs of all nine neighbours."""
     w = net.oh
     h0, h1, h2, h3 = h[row, 0], h[row, 1], h[row, 2], h[row, 3]
@@ -252,38 +208,48 @@ def spread(net, h, row, out):
 @inner_kernel
 def hidden_units(net, x, offset, rows, cols, a, h):
     """Compute the net inputs a (N, CELL) of a board's cells and its hidden units h (N, HIDDEN)."""
+    t, n = net.table, INPUTS
     for row in range(rows):
         start = (row + 1) * (cols + 1) + 1
         for p in range(start, start + cols):
-            _look_up(net, x, offset, p, a, p)
+            i0, i1, i2 = x[p], n + x[p + offset[1]], 2 * n + x[p + offset[2]]
+            i3, i4 = 3 * n + x[p + offset[3]], 4 * n + x[p + offset[4]]
+            i5, i6 = 5 * n + x[p + offset[5]], 6 * n + x[p + offset[6]]
+            i7, i8 = 7 * n + x[p + offset[7]], 8 * n + x[p + offset[8]]
+            # Two loops: the compiler gives up on one that needs more than eight overlap checks.
+            for j in range(CELL):
+                a[p, j] = net.bias[j] + t[i0, j] + t[i1, j] + t[i2, j] + t[i3, j] + t[i4, j]
+            for j in range(CELL):
+                a[p, j] += t[i5, j] + t[i6, j] + t[i7, j] + t[i8, j]
             for j in range(HIDDEN):
                 h[p, j] = a[p, j]
-        tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
+        _tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
 
 
-@kernel
-def evaluate(s, net, view, work, table):
+@inner_kernel
+def evaluate(s, side, view, work):
     """Evaluate a view's inputs: hidden units, outputs, vertex values; return the board's value."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = cols + 1
+    net, table = side.net, side.table
     a, h, out = view.net, view.h, view.out
-    hidden_units(net, view.x, work.offset, rows, cols, a, h)
+    hidden_units(net, view.at[X], work.offset, rows, cols, a, h)
     # Every hidden cell adds to the outputs of its nine neighbours.
     for row in range(rows):
         start = (row + 1) * width + 1
         for p in range(start, start + cols):
-            spread(net, h, p, work.spread)
+            _spread(net, h, p, work.buffer)
             for nu in range(9):
                 q = p - work.offset[nu]
                 for k in range(OUT):
-                    a[q, FIRST_OUT + k] += work.spread[nu * OUT + k]
+                    a[q, FIRST_OUT + k] += work.buffer[nu * OUT + k]
     total = 0.0
     for row in range(rows):
         start = (row + 1) * width + 1
         for p in range(start, start + cols):
             for k in range(OUT):
                 out[p, k] = HALF * a[p, FIRST_OUT + k]
-        tanh_all(out[start : start + cols].reshape(-1), cols * OUT)
+        _tanh_all(out[start : start + cols].reshape(-1), cols * OUT)
         for p in range(start, start + cols):
             for k in range(OUT):
                 out[p, k] = HALF + HALF * out[p, k]
@@ -304,8 +270,8 @@ def _change(s, work, n, first, sort):
     """Add all stones of the block at `first` to the list of changed inputs."""
     x = first
     while True:
-        work.cells[n] = x
-        work.news[n] = sort
+        work.change[0, n] = x
+        work.change[1, n] = sort
         n += 1
         x = s[NEXT, x]
         if x == first:
@@ -313,93 +279,60 @@ def _change(s, work, n, first, sort):
 
 
 @inner_kernel
-def changes(s, view, work, cats, p, me):
+def _changes(s, view, work, cats, p, me):
     """List the inputs that change when `me` plays p; return (how many, stones captured).
 
     Captured stones come first in the list. p must be legal.
     """
     width = s[SCALARS, COLS] + 1
     enemy = 3 - me
-    gone, done, count = work.stamp[1], work.stamp[2], work.count
+    gone, done, count = work.mark[1], work.mark[2], work.count
     count[1] += 1
     mark = count[1]
-    lz, la = work.lz, work.la
+    lz, la = work.liberty[0], work.liberty[1]
     n = 0
     for k in range(4):
-        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+        q = near(p, k, width)
         if s[COLOUR, q] == enemy and done[s[HEAD, q]] != mark and in_atari(s, s[HEAD, q]):
             done[s[HEAD, q]] = mark
             n = _change(s, work, n, s[HEAD, q], EMPTY_POINT)
     captured = n
     for i in range(captured):
-        gone[work.cells[i]] = mark
+        gone[work.change[0, i]] = mark
     # Enemy blocks that stay lose the liberty p.
-    first = 0
-    friends = 0
     for k in range(4):
-        q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
-        c = s[COLOUR, q]
-        if c != BLACK and c != WHITE:
-            continue
+        q = near(p, k, width)
         head = s[HEAD, q]
-        if done[head] == mark:
-            continue
-        done[head] = mark
-        if c == enemy:
-            kind = category(view.sz[head] - lz[enemy, p], view.sa[head] - la[enemy, p], cats)
-            if kind != view.cat[head]:
-                n = _change(s, work, n, head, symbol(kind, enemy))
-        else:
-            friends += 1
-            first = head
+        if s[COLOUR, q] == enemy and done[head] != mark:
+            done[head] = mark
+            sz, sa = view.at[SZ, head] - lz[enemy, p], view.at[SA, head] - la[enemy, p]
+            kind = _category(sz, sa, cats)
+            if kind != view.at[CAT, head]:
+                n = _change(s, work, n, head, _symbol(kind, enemy))
     # The block of the new stone.
-    sz = sa = 0
-    if friends == 0 or (friends == 1 and captured == 0):
-        if friends == 1:
-            sz = view.sz[first] - lz[me, p]
-            sa = view.sa[first] - la[me, p]
-        for k in range(4):
-            q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
-            if gone[q] == mark or s[COLOUR, q] == EMPTY:
-                new = True
-                if friends == 1:
-                    for m in range(4):
-                        r = q + (1 if m == 0 else -1 if m == 1 else width if m == 2 else -width)
-                        if s[COLOUR, r] == me and s[HEAD, r] == first:
-                            new = False
-                if new:
-                    sz += lz[me, q]
-                    sa += la[me, q]
-    else:
-        sz, sa = _walk(s, work, p, me, mark)
-    kind = category(sz, sa, cats)
-    sort = symbol(kind, me)
-    work.cells[n] = p
-    work.news[n] = sort
+    sz, sa = _walk(s, work, p, me, mark)
+    kind = _category(sz, sa, cats)
+    sort = _symbol(kind, me)
+    work.change[0, n], work.change[1, n] = p, sort
     n += 1
-    if friends == 1:
-        if kind != view.cat[first]:
-            n = _change(s, work, n, first, sort)
-    elif friends > 1:
-        count[2] += 1
-        for k in range(4):
-            q = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
-            if s[COLOUR, q] == me:
-                head = s[HEAD, q]
-                if work.stamp[3, head] != count[2]:
-                    work.stamp[3, head] = count[2]
-                    if kind != view.cat[head]:
-                        n = _change(s, work, n, head, sort)
+    for k in range(4):
+        q = near(p, k, width)
+        head = s[HEAD, q]
+        if s[COLOUR, q] == me and done[head] != mark:
+            done[head] = mark
+            if kind != view.at[CAT, head]:
+                n = _change(s, work, n, head, sort)
     if captured > 0:
         n = _relieve(s, view, work, cats, n, captured, me, mark)
     return n, captured
 
 
-@hot_kernel
+@inner_kernel
 def _walk(s, work, p, me, mark):
     """Sum over the liberties of the block that a stone at p makes, captured points included."""
     width = s[SCALARS, COLS] + 1
-    stamp, gone, count = work.stamp[0], work.stamp[1], work.count
+    lz, la = work.liberty[0], work.liberty[1]
+    stamp, gone, count = work.mark[0], work.mark[1], work.count
     count[0] += 1
     here = count[0]
     count[2] += 1
@@ -409,18 +342,18 @@ def _walk(s, work, p, me, mark):
         if k == 4:
             start = p
         else:
-            start = p + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
-            if s[COLOUR, start] != me or work.stamp[3, s[HEAD, start]] == count[2]:
+            start = near(p, k, width)
+            if s[COLOUR, start] != me or work.mark[3, s[HEAD, start]] == count[2]:
                 continue
-            work.stamp[3, s[HEAD, start]] = count[2]
+            work.mark[3, s[HEAD, start]] = count[2]
         x = start
         while True:
             for m in range(4):
-                q = x + (1 if m == 0 else -1 if m == 1 else width if m == 2 else -width)
+                q = near(x, m, width)
                 if (s[COLOUR, q] == EMPTY or gone[q] == mark) and stamp[q] != here:
                     stamp[q] = here
-                    sz += work.lz[me, q]
-                    sa += work.la[me, q]
+                    sz += lz[me, q]
+                    sa += la[me, q]
             if start == p:
                 break
             x = s[NEXT, x]
@@ -429,46 +362,47 @@ def _walk(s, work, p, me, mark):
     return sz, sa
 
 
-@hot_kernel
+@inner_kernel
 def _relieve(s, view, work, cats, n, captured, me, mark):
     """Give own blocks that touch captured stones, but not the new stone, their new liberties."""
     width = s[SCALARS, COLS] + 1
-    done = work.stamp[2]
+    lz, la = work.liberty[0], work.liberty[1]
+    done = work.mark[2]
     for i in range(captured):
         for k in range(4):
-            q = work.cells[i] + (1 if k == 0 else -1 if k == 1 else width if k == 2 else -width)
+            q = near(work.change[0, i], k, width)
             if s[COLOUR, q] != me or done[s[HEAD, q]] == mark:
                 continue
             head = s[HEAD, q]
             done[head] = mark
-            sz, sa = view.sz[head], view.sa[head]
+            sz, sa = view.at[SZ, head], view.at[SA, head]
             for j in range(captured):
-                z = work.cells[j]
+                z = work.change[0, j]
                 for m in range(4):
-                    r = z + (1 if m == 0 else -1 if m == 1 else width if m == 2 else -width)
+                    r = near(z, m, width)
                     if s[COLOUR, r] == me and s[HEAD, r] == head:
-                        sz += work.lz[me, z]
-                        sa += work.la[me, z]
+                        sz += lz[me, z]
+                        sa += la[me, z]
                         break
-            kind = category(sz, sa, cats)
-            if kind != view.cat[head]:
-                n = _change(s, work, n, head, symbol(kind, me))
+            kind = _category(sz, sa, cats)
+            if kind != view.at[CAT, head]:
+                n = _change(s, work, n, head, _symbol(kind, me))
     return n
 
 
 @inner_kernel
-def candidate(s, net, view, work, cats, table, p, me):
+def candidate(s, side, view, work, p, me):
     """Return (change of the board's value, stones captured) if `me` plays the legal point p.
 
     `view` must hold the position as it is, categorised with `work`'s liberties and evaluated.
     """
-    n, captured = changes(s, view, work, cats, p, me)
-    mark = work.count[1]
+    n, captured = _changes(s, view, work, side.cats, p, me)
+    net, mark = side.net, work.count[1]
     base = mark << 10  # slots carry the mark, so that they need no clearing
-    slot, listed, rows, offset = work.slot, work.listed, work.rows, work.offset
+    slot, listed, rows, offset = work.mark[SLOT], work.mark[LISTED], work.rows, work.offset
     n_h = 0
     for i in range(n):
-        q = work.cells[i]
+        q = work.change[0, i]
         for nu in range(9):
             t = q - offset[nu]
             if s[COLOUR, t] == BORDER:
@@ -481,21 +415,21 @@ def candidate(s, net, view, work, cats, table, p, me):
                 listed[a] = t
                 for j in range(CELL):
                     rows[a, j] = view.net[t, j]
-            new = nu * INPUTS + work.news[i]
-            old = nu * INPUTS + view.x[q]
+            new = nu * INPUTS + work.change[1, i]
+            old = nu * INPUTS + view.at[X, q]
             for j in range(CELL):
                 rows[a, j] += net.table[new, j] - net.table[old, j]
     for a in range(n_h):
         for j in range(HIDDEN):
             work.tanhs[a, j] = rows[a, j]
-    tanh_all(work.tanhs.reshape(-1), n_h * HIDDEN)
+    _tanh_all(work.tanhs.reshape(-1), n_h * HIDDEN)
     # Add what the changes of the hidden units change in the outputs.
     n_o = n_h
     for a in range(n_h):
         t = listed[a]
         for j in range(HIDDEN):
             work.tanhs[a, j] -= view.h[t, j]
-        spread(net, work.tanhs, a, work.spread)
+        _spread(net, work.tanhs, a, work.buffer)
         for nu in range(9):
             q = t - offset[nu]
             if s[COLOUR, q] == BORDER:
@@ -509,23 +443,23 @@ def candidate(s, net, view, work, cats, table, p, me):
                 for k in range(OUT):
                     rows[b, FIRST_OUT + k] = view.net[q, FIRST_OUT + k]
             for k in range(OUT):
-                rows[b, FIRST_OUT + k] += work.spread[nu * OUT + k]
-    return _gain(s, view, work, table, n_o, p, me, mark), captured
+                rows[b, FIRST_OUT + k] += work.buffer[nu * OUT + k]
+    return _gain(s, view, work, side.table, n_o, p, me, mark), captured
 
 
-@hot_kernel
+@inner_kernel
 def _gain(s, view, work, table, n_o, p, me, mark):
     """Return how much the values of the listed output cells differ from those of the view."""
-    gone, reads = work.stamp[1], work.reads
+    gone, reads = work.mark[1], work.buffer
     for b in range(n_o):
-        q = work.listed[b]
+        q = work.mark[LISTED, b]
         c = me if q == p else EMPTY if gone[q] == mark else s[COLOUR, q]
         for i in range(3):
             reads[b * 3 + i] = HALF * work.rows[b, FIRST_OUT + READS[c, i]]
-    tanh_all(reads, n_o * 3)
+    _tanh_all(reads, n_o * 3)
     gain = 0.0
     for b in range(n_o):
-        q = work.listed[b]
+        q = work.mark[LISTED, b]
         c = me if q == p else EMPTY if gone[q] == mark else s[COLOUR, q]
         v = table[c, 8] - view.value[q]
         for i in range(3):

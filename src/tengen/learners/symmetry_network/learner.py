@@ -1,13 +1,18 @@
 """The symmetry network as an estimator: fit by self-play, evaluate positions, save, load, play.
 
-Values and maps are Black's here; inside the kernels everything is White's.
+A round of self-play plays `batch` games with the same weights and adds their gradients in the order
+of the games, so the result depends on `batch` but never on the number of workers. Game i draws its
+random numbers from stream i of the seed: a training that is stopped and resumed gives the same
+weights, bit for bit. Values and maps are Black's here; inside the kernels everything is White's.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -15,29 +20,51 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.arrays import Float32Array, FloatArray
+from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.board.drawing import format_svg, panels
 from tengen.board.kernels import new_state
 from tengen.board.layout_kernels import BLACK, WHITE
-from tengen.errors import ModelError, SpecError
-from tengen.learners.symmetry_network.game_kernels import duel, open_at_random, rate_moves, settle
-from tengen.learners.symmetry_network.kernels import Net, Side, make_view, make_work
+from tengen.errors import ModelError, RunError, SpecError, TengenError
+from tengen.learners.symmetry_network.game_kernels import (
+    BEST,
+    MAXLIB,
+    RANDOM,
+    duel,
+    judge,
+    rate_moves,
+    self_play,
+)
+from tengen.learners.symmetry_network.kernels import (
+    CELL,
+    FIRST_OUT,
+    HIDDEN,
+    OUT,
+    REACH,
+    READS,
+    Net,
+    Room,
+    Side,
+    View,
+    Work,
+)
 from tengen.learners.symmetry_network.network import (
+    INPUTS,
+    OFF_BOARD,
     OUTPUTS,
+    SQUARE,
+    TITLES,
     Architecture,
     area_table,
+    target_table,
     value_table,
 )
-from tengen.learners.symmetry_network.settings import SymmetrySettings
-from tengen.learners.symmetry_network.training import Packing, SelfPlay, SelfPlayReport
+from tengen.learners.symmetry_network.settings import DEFAULTS, SymmetrySettings
 from tengen.models import Card, StoredLearner
-from tengen.models.runs import Run
+from tengen.models.runs import Run, read_run
 from tengen.models.store import Tensors
-from tengen.statistics import Rate
 
 if TYPE_CHECKING:
     from tengen.board import Board
-
 
 # Points that move the win probability by one unit of its logistic; 5.6 and 6.2 fitted best on
 # self-play of the two shipped networks.
@@ -46,13 +73,98 @@ _SCALE = 6.0
 # Rounds of evaluation and categories for a position whose past is unknown.
 _SETTLING = 4
 
-_READ = {0: (0, 3, 4), 1: (2, 6), 2: (1, 5)}
-"""The outputs that apply to an empty point, a black and a white stone."""
-
 _AREA = area_table().astype(np.float32)
 
-SIMPLE = {"random": -1.0, "maxlib": -2.0}
+SIMPLE = {"random": RANDOM, "maxlib": MAXLIB}
 """The betas that make a side of `duel` play at random or for liberties."""
+
+
+# ----- Weights as kernels take them -----
+
+_TABLE = 9 * INPUTS * CELL
+_SIZE = _TABLE + CELL + HIDDEN * REACH
+
+
+class Packing:
+    """The map from an architecture's free parameters to the kernels' arrays, and back.
+
+    A `Net` holds every copy of every weight in float32. Its arrays are views of one flat array.
+    Cells of fewer than 12 hidden units are padded with zeros.
+    """
+
+    size = _SIZE
+
+    def __init__(self, architecture: Architecture) -> None:
+        hidden, self._free = architecture.hidden, architecture.size
+        if hidden > HIDDEN:
+            raise SpecError(f"{hidden} hidden units; at most {HIDDEN} are possible")
+        table, bias, oh = split(np.arange(_SIZE, dtype=np.int64))
+        table, oh = table.reshape(9, INPUTS, CELL), oh.reshape(HIDDEN, 9, OUT)
+        outputs = slice(FIRST_OUT, FIRST_OUT + len(OUTPUTS))
+        # Where the dense weights of each part are in the flat array, in their shape.
+        places: dict[str, IntArray] = {
+            "HI": table[:, :, :hidden].transpose(0, 2, 1),
+            "OI": table[:, :, outputs].transpose(0, 2, 1),
+            "OH": oh[:hidden, :, : len(OUTPUTS)].transpose(1, 2, 0),
+            "BH": bias[:hidden],
+            "BO": bias[outputs],
+        }
+        parts, starts = architecture.parts, architecture.slices
+        self._where = np.concatenate([places[n].ravel()[t.where] for n, t in parts.items()])
+        self._source = np.concatenate([t.source + starts[n].start for n, t in parts.items()])
+        self._sign = np.concatenate([t.sign for t in parts.values()])
+
+    def flat(self, free: FloatArray) -> Float32Array:
+        """Return all weights in one array of length `size`."""
+        values = self._sign * free[self._source]
+        return np.bincount(self._where, weights=values, minlength=_SIZE).astype(np.float32)
+
+    def collect(self, flat: NDArray[np.floating]) -> FloatArray:
+        """Return the gradient of the free parameters: the signed sum over their copies."""
+        values = self._sign * flat.astype(np.float64)[self._where]
+        return np.bincount(self._source, weights=values, minlength=self._free).astype(np.float64)
+
+
+def split(flat: NDArray[Any]) -> Net:
+    """Return a flat array as the arrays of a Net, sharing its memory."""
+    table, bias, oh = np.split(flat, (_TABLE, _TABLE + CELL))
+    return Net(table.reshape(-1, CELL), bias, oh)
+
+
+def make_room(rows: int, cols: int) -> Room:
+    """Allocate the arrays of a side for a board."""
+    n, width = (rows + 2) * (cols + 1) + 1, cols + 1
+
+    def floats(*shape: int) -> Float32Array:
+        return np.zeros(shape, np.float32)
+
+    def view() -> View:
+        at = np.full((4, n), OFF_BOARD, np.int64)
+        return View(at, floats(n, CELL), floats(n, HIDDEN), floats(n, OUT), floats(n))
+
+    work = Work(
+        liberty=np.zeros((2, 3, n), np.int64),
+        offset=np.array([a - b * width for a, b in SQUARE], np.int64),
+        mark=np.zeros((6, n), np.int64),
+        count=np.zeros(3, np.int64),
+        change=np.zeros((2, 2 * n), np.int64),
+        rows=floats(n, CELL),
+        tanhs=floats(n, HIDDEN),
+        buffer=floats(max(3 * n, REACH)),
+    )
+    return Room(view(), view(), work, np.zeros(n + 1, np.int64), np.zeros(n + 1))
+
+
+@dataclass(frozen=True)
+class SelfPlayReport:
+    """What happened in some games of a training: means over them."""
+
+    games: int  # finished so far
+    plies: float
+    ended: float  # share that ended by two passes
+    score: float  # area for Black
+    error: float  # mean squared error of the outputs that apply
+    seconds: float  # spent on these games
 
 
 class SymmetryNetwork(StoredLearner):
@@ -69,10 +181,12 @@ class SymmetryNetwork(StoredLearner):
     """
 
     kind = "symmetry-network"
+    free_: FloatArray
+    games_: int
     scale: float = _SCALE
     """Points that turn even chances into 73 %; a model's card may override it."""
 
-    def __init__(self, *, settings: SymmetrySettings | None = None, workers: int = 1) -> None:
+    def __init__(self, *, settings: SymmetrySettings = DEFAULTS, workers: int = 1) -> None:
         self.settings = settings
         self.workers = workers
 
@@ -87,28 +201,96 @@ class SymmetryNetwork(StoredLearner):
     ) -> Self:
         """Learn from scratch by self-play; `games` overrides the settings.
 
-        With a `run` (see `training.open_run`) training continues there and keeps snapshots.
+        With a `run` (see `open_run`) training continues from its last checkpoint, writes metrics
+        and a checkpoint every `checkpoint_every` games and a model every `snapshot_every` games.
+        `watch` gets a report at each checkpoint.
         """
-        training = SelfPlay(self._chosen, workers=self.workers)
-
-        def keep(so_far: SelfPlay, path: Path) -> None:
-            type(self).from_free(so_far.free, so_far.settings, so_far.done).save(path)
-
-        training.train(until=games, run=run, keep=keep, watch=watch)
-        self.__dict__.pop("_net", None)
-        self.free_, self.games_ = training.free.copy(), training.done
+        settings = self.settings
+        goal = settings.games if games is None else games
+        self.draw()
+        if run is not None and run.start is not None:
+            self.free_, self.games_ = run.start.arrays["free"].copy(), run.start.step
+        elif run is not None:
+            self.save(run.snapshot(0))
+        with ThreadPoolExecutor(self.workers) as pool:
+            rows: list[FloatArray] = []
+            begin = time.perf_counter()
+            while self.games_ < goal:
+                before = self.games_
+                rows.append(self.advance(pool))
+                kept = self._passed(before, settings.snapshot_every)
+                if run is not None and kept:
+                    self.save(run.snapshot(kept))
+                if self.games_ >= goal or self._passed(before, settings.checkpoint_every):
+                    plies, ended, score, square, terms = np.concatenate(rows).T
+                    seen = {
+                        "plies": float(plies.mean()),
+                        "ended": float(ended.mean()),
+                        "score": float(score.mean()),
+                        "error": float(square.sum() / max(terms.sum(), 1)),
+                    }
+                    if run is not None:
+                        run.note(self.games_, **seen)
+                        run.save(self.games_, {"free": self.free_})
+                    seconds = time.perf_counter() - begin
+                    watch(SelfPlayReport(games=self.games_, seconds=seconds, **seen))
+                    rows, begin = [], time.perf_counter()
         return self
+
+    def draw(self) -> Self:
+        """Draw the initial weights; training does so itself."""
+        settings = self.settings
+        self.__dict__.pop("_packing", None)
+        self.free_ = settings.architecture.initial(settings.seed, settings.hidden_scale)
+        self.games_ = 0
+        return self
+
+    def advance(self, pool: ThreadPoolExecutor) -> FloatArray:
+        """Play one round and learn from it; return plies, ended, score, error, terms per game."""
+        s = self.settings
+        side = self.side(s.beta)
+        targets = target_table(s.capture).astype(np.float32)
+        first, linear = self.games_, self.games_ < s.linear_games
+        grads = np.zeros((s.batch, Packing.size), np.float32)
+
+        def play(i: int) -> tuple[float, ...]:
+            found = self_play(
+                *(new_state(s.size, s.size), side, make_room(s.size, s.size), targets),
+                *(float(s.trace), 3 * s.size**2, s.seed, first + i, split(grads[i])),
+            )
+            return tuple(float(value) for value in found)
+
+        results = list((pool.map if self.workers > 1 else map)(play, range(s.batch)))
+        total = np.zeros(Packing.size)
+        for row in grads:
+            total += row
+        gradient = self._packing.collect(total)
+        if linear:
+            slices = s.architecture.slices
+            for name in ("HI", "OH", "BH"):
+                gradient[slices[name]] = 0
+        self.free_ = self.free_ + s.rate_at(first) * gradient
+        self.free_[: s.architecture.weights] *= s.decay**s.batch
+        if not np.all(np.isfinite(self.free_)):
+            raise TengenError(f"training diverged at game {first}: lower the rate")
+        self.games_ += s.batch
+        return np.array(results)
+
+    def _passed(self, before: int, every: int) -> int:
+        """Return the multiple of `every` that the last round reached or passed, else 0."""
+        mark = self.games_ // every
+        return mark * every if mark > before // every else 0
 
     @classmethod
     def from_free(
-        cls, free: FloatArray, settings: SymmetrySettings | None = None, games: int = 0
+        cls, free: FloatArray, settings: SymmetrySettings = DEFAULTS, games: int = 0
     ) -> Self:
         """Make a network from free parameters, without learning."""
         self = cls(settings=settings)
-        units = sum(max(count, 0) for count in dict(self._chosen.mixture).values())
+        units = sum(max(count, 0) for count in settings.mixture.values())
         if units > free.size:  # before a wrong card makes us build such a large network
             raise SpecError(f"{units} hidden units, but {free.size} free parameters")
-        size = self._chosen.architecture.size
+        size = settings.architecture.size
         if free.shape != (size,):
             raise SpecError(f"{free.shape} free parameters, not ({size},)")
         self.free_, self.games_ = free.astype(np.float64), games
@@ -122,35 +304,33 @@ class SymmetryNetwork(StoredLearner):
         Evaluation and categories are repeated until they fit each other, because a board's past is
         not used. A stone counts by the probability that it lives, an empty point by its owner's.
         """
+        side = self.side(BEST, area=True)
         out = np.empty(len(boards))
         for i, board in enumerate(boards):
-            view, work = _scratch(board)
-            total = settle(board.state, self._net, self._sorting, _AREA, view, work, _SETTLING)
-            out[i] = -total - board.white_bonus
+            room = make_room(board.rows, board.cols)
+            out[i] = -judge(board.state, side, room, _SETTLING) - board.white_bonus
         return out
 
     def ownership(self, board: Board) -> FloatArray:
         """Return for every point +1 (surely Black's) to -1 (surely White's), row-major."""
-        outputs = self.outputs(board)
         grid = board.grid().reshape(-1)
-        chosen = np.array([0, 2, 1])[grid]
-        return np.asarray(1 - 2 * outputs[np.arange(len(grid)), chosen], dtype=np.float64)
+        chosen = self.outputs(board)[np.arange(len(grid)), READS[grid, 0]]
+        return np.asarray(1 - 2 * chosen, dtype=np.float64)
 
     def outputs(self, board: Board) -> FloatArray:
         """Return the seven outputs of every point, (rows x columns, 7), as named in OUTPUTS."""
-        view, work = _scratch(board)
-        settle(board.state, self._net, self._sorting, self._table, view, work, _SETTLING)
-        inside = view.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
+        room = make_room(board.rows, board.cols)
+        judge(board.state, self.side(BEST), room, _SETTLING)
+        inside = room.now.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
         return np.asarray(inside.reshape(board.rows * board.cols, -1)[:, :7], dtype=np.float64)
 
     def heat_maps(self, board: Board) -> dict[str, FloatArray]:
         """Return seven maps (rows x columns) by output; nan where an output does not apply."""
-        outputs = self.outputs(board)
-        grid = board.grid().reshape(-1)
+        outputs, reads = self.outputs(board), READS[board.grid().reshape(-1)]
         maps = {}
         for k, name in enumerate(OUTPUTS):
-            applies = np.array([k in _READ[int(c)] for c in grid])
-            maps[name] = np.where(applies, outputs[:, k], np.nan).reshape(board.rows, board.cols)
+            shown = np.where((reads == k).any(1), outputs[:, k], np.nan)
+            maps[name] = shown.reshape(board.rows, board.cols)
         return maps
 
     def move_values(self, board: Board) -> FloatArray:
@@ -159,7 +339,7 @@ class SymmetryNetwork(StoredLearner):
         In the rewards of training (captures and stones 0.4 each, not points of score), by which the
         network plays. Illegal moves are -inf. Much faster than `values` of every successor.
         """
-        return self._rated(board, self._table, self._chosen.capture)
+        return self._rated(board, self.side(BEST))
 
     def move_scores(self, board: Board) -> FloatArray:
         """Return the area score that the side to move expects after each move, komi included.
@@ -167,7 +347,7 @@ class SymmetryNetwork(StoredLearner):
         Rows x columns + 1, pass last, illegal moves -inf: `values` of all successors at once,
         except that their categories come from the outputs before the move.
         """
-        out = self._rated(board, _AREA, 0.0)
+        out = self._rated(board, self.side(BEST, area=True))
         return out - board.white_bonus if board.turn == BLACK else out + board.white_bonus
 
     def priors(self, board: Board, beta: float = 4.0) -> FloatArray:
@@ -177,19 +357,12 @@ class SymmetryNetwork(StoredLearner):
         weights = np.exp(beta * (values - values.max()))
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
-    def _rated(self, board: Board, table: Float32Array, prize: float) -> FloatArray:
-        """Return what the side to move expects after each move, by a table of vertex values."""
-        state = board.state
-        now, work = _scratch(board)
-        base = make_view(state.shape[1])
-        settle(state, self._net, self._sorting, self._table, now, work, _SETTLING)
-        points = np.zeros(state.shape[1] + 1, np.int64)
-        values = np.zeros(state.shape[1] + 1)
-        seen = np.zeros(1024, np.int64)
-        count = rate_moves(
-            *(state, seen, self._net, self._sorting, table, float(prize)),
-            *(now, base, work, points, values),
-        )
+    def _rated(self, board: Board, side: Side) -> FloatArray:
+        """Return what the side to move expects after each move, by a side's rewards."""
+        room, seen = make_room(board.rows, board.cols), np.zeros(1024, np.int64)
+        judge(board.state, side, room, _SETTLING)
+        count = rate_moves(board.state, seen, side, room)
+        points, values = room.points, room.values
         rows = points[1:count] // (board.cols + 1) - 1
         cols = (points[1:count] - 1) % (board.cols + 1)
         out = np.full(board.rows * board.cols + 1, -np.inf)
@@ -198,32 +371,35 @@ class SymmetryNetwork(StoredLearner):
         out[-1] = sign * values[0]
         return out
 
-    def side(self, beta: float) -> Side:
-        """Return a side of a game as kernels take it."""
-        prize = float(self._chosen.capture)
-        return Side(self._net, self._sorting, self._table, prize, float(beta))
+    def side(self, beta: float, *, area: bool = False) -> Side:
+        """Return a side of a game as kernels take it; with `area` it counts area, not rewards."""
+        free: FloatArray | None = getattr(self, "free_", None)
+        if free is None:
+            raise ModelError("this symmetry network has not learned anything yet: call fit")
+        if self._packed[0] is not free:
+            self._packed = free, split(self._packing.flat(free))
+        capture, stone = self.settings.capture, self.settings.stone
+        table = _AREA if area else value_table(capture, stone).astype(np.float32)
+        # Floats even where an integer was given: another type would be compiled again.
+        prize = 0.0 if area else float(capture)
+        return Side(self._packed[1], self.settings.sorting, table, prize, float(beta))
+
+    _packed: tuple[FloatArray | None, Net] = (None, split(np.zeros(_SIZE, np.float32)))
+    """The parameters that were packed last, and the result."""
 
     @property
     def architecture(self) -> Architecture:
         """Return what a cell consists of."""
-        return self._chosen.architecture
+        return self.settings.architecture
 
     @cached_property
-    def _net(self) -> Net:
-        return Packing(self.architecture).net(self._learned)
-
-    @cached_property
-    def _sorting(self) -> Any:
-        return self._chosen.sorting
-
-    @cached_property
-    def _table(self) -> Float32Array:
-        return value_table(self._chosen.capture, self._chosen.stone).astype(np.float32)
+    def _packing(self) -> Packing:
+        return Packing(self.architecture)
 
     # ----- Files -----
 
     def _about(self) -> dict[str, Any]:
-        settings = self._chosen
+        settings = self.settings
         return {
             "what": f"Internal symmetry network, {settings.architecture.weights} weights",
             "data": f"{self.games_} games of self-play on {settings.size}x{settings.size}",
@@ -234,7 +410,7 @@ class SymmetryNetwork(StoredLearner):
         }
 
     def _tensors(self) -> Tensors:
-        return {"free": self._learned}
+        return {"free": self.free_}
 
     @classmethod
     def _restored(cls, tensors: Tensors, card: Card) -> Self:
@@ -243,52 +419,31 @@ class SymmetryNetwork(StoredLearner):
         network.scale = card.scale or _SCALE
         return network
 
-    @property
-    def _chosen(self) -> SymmetrySettings:
-        """Return the settings, the paper's by default."""
-        return self.settings if self.settings is not None else SymmetrySettings()
 
-    @property
-    def _learned(self) -> FloatArray:
-        """Return the learned parameters.
+def open_run(folder: Path, settings: SymmetrySettings, *, resume: bool) -> Run[SymmetrySettings]:
+    """Create a run folder for self-play, or continue the run in it, as `Run.open` does.
 
-        Raises
-        ------
-        ModelError
-            If there are none yet.
-        """
-        free: FloatArray | None = getattr(self, "free_", None)
-        if free is None:
-            raise ModelError("this symmetry network has not learned anything yet: call fit")
-        return free
-
-
-def _scratch(board: Board) -> tuple[Any, Any]:
-    """Return a view and scratch space for a board."""
-    n = board.state.shape[1]
-    return make_view(n), make_work(n, board.cols + 1)
+    Where the learning rate depends on the number of games, a run cannot continue with another one.
+    """
+    found = read_run(folder)
+    if resume and found is not None and settings.anneal > 0:
+        there = found.settings.get("games", settings.games)
+        if there != settings.games:
+            raise RunError(f"{folder}: the rate falls towards game {there}, not {settings.games}")
+    return Run.open(folder, SymmetryNetwork.kind, settings, resume=resume)
 
 
 def load_snapshots(folder: str | os.PathLike[str]) -> list[SymmetryNetwork]:
-    """Load the snapshots of a run's folder in the order of their games.
-
-    Raises
-    ------
-    ModelError
-        If there are none.
-    """
+    """Load the snapshots of a run's folder in the order of their games."""
     files = sorted((Path(folder) / "snapshots").glob("*.safetensors"))
     if not files:
         raise ModelError(f"{os.fspath(folder)}: no snapshots in it")
     return [SymmetryNetwork.load(file) for file in files]
 
 
-# ----- Matches inside kernels -----
-
-
-def play_match(
+def play_games(
     a: SymmetryNetwork,
-    b: SymmetryNetwork | str | None,
+    b: SymmetryNetwork | str,
     *,
     games: int = 10,
     size: int = 9,
@@ -297,72 +452,32 @@ def play_match(
     seed: int = 0,
     openings: int = 0,
     workers: int = 1,
-) -> Rate:
-    """Play a match by the paper's rules; see `play_games` for the arguments."""
-    options: dict[str, Any] = {"size": size, "komi": komi, "beta": beta, "openings": openings}
-    scores, _ = play_games(a, b, games=games, seed=seed, workers=workers, **options)
-    return Rate.of(scores)
-
-
-def play_games(
-    a: SymmetryNetwork,
-    b: SymmetryNetwork | str | None,
-    *,
-    games: int,
-    size: int,
-    komi: float,
-    beta: float,
-    seed: int,
-    openings: int,
-    workers: int = 1,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the score of every game from A's view, komi included, and its plies.
+    """Play a match by the paper's rules.
 
-    A has Black in even games. `b` may be "random" (also None), a random mover that fills no eyes,
-    or "maxlib". Moves are drawn with `beta`; 1e9 and more takes the best that fills no own eye.
-    `openings` random plies come first, the same for two games with colours exchanged.
+    Returns the score of every game from A's view, komi included, and its plies. A has Black in even
+    games. `b` may be "random", a random mover that fills no eyes, or "maxlib". Moves are drawn with
+    `beta`; 1e9 and more takes the best that fills no own eye. `openings` random plies come first,
+    the same for two games with colours exchanged.
     """
-    if b is None or isinstance(b, str):
-        if (b or "random") not in SIMPLE:
-            raise SpecError(f"opponent {b!r}: a network, or one of {', '.join(SIMPLE)}")
-        other, other_beta = a, SIMPLE[b or "random"]
+    if isinstance(b, SymmetryNetwork):
+        sides = a.side(beta), b.side(beta)
+    elif b in SIMPLE:
+        sides = a.side(beta), a.side(SIMPLE[b])
     else:
-        other, other_beta = b, beta
+        raise SpecError(f"opponent {b!r}: a network, or one of {', '.join(SIMPLE)}")
 
-    sides = a.side(beta), other.side(other_beta)
-
-    def play(i: int) -> tuple[int, float]:
+    def play(i: int) -> tuple[float, float]:
         state = new_state(size, size)
-        open_at_random(state, openings, seed, i // 2)
-        moves = np.zeros(3 * size * size, np.int64)
         black, white = sides if i % 2 == 0 else sides[::-1]
-        plies, area = duel(black, white, state, len(moves), seed, i, moves)
-        score = area - komi
-        return plies, score if i % 2 == 0 else -score
+        rooms = make_room(size, size), make_room(size, size)
+        plies, area = duel(state, black, white, *rooms, openings, 3 * size * size, seed, i)
+        return (area - komi) * (-1) ** i, plies
 
-    if workers > 1:
-        with ThreadPoolExecutor(workers) as pool:
-            rows = list(pool.map(play, range(games)))
-    else:
-        rows = [play(i) for i in range(games)]
-    return np.array([score for _, score in rows]), np.array([float(plies) for plies, _ in rows])
-
-
-TITLES: dict[str, str] = dict(
-    zip(
-        OUTPUTS,
-        (
-            "empty point: White's",
-            "white stone: lives",
-            "black stone: captured",
-            "empty point: White's eye",
-            "empty point: Black's eye",
-            "white stone: dies, Black's eye",
-            "black stone: dies, White's eye",
-        ),
-        strict=True,
-    )
-)
+    with ThreadPoolExecutor(workers) as pool:
+        rows = list((pool.map if workers > 1 else map)(play, range(games)))
+    scores, plies = np.array(rows, np.float64).T
+    return scores, plies
 
 
 def format_maps(

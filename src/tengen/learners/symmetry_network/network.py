@@ -1,6 +1,23 @@
-"""The internal symmetry network (Blair 2008) by its definition: inputs, outputs, targets, gradient.
+"""The internal symmetry network (Blair 2008) by its definition: symmetries, weights, outputs.
 
-Everything is float64 NumPy and easy to check; `kernels` and `game_kernels` compute the same fast.
+A symmetry g acts on a field X of numbers per cell by (gX)(cell) = rho(g) X(g cell). The group has
+two generators: r, a quarter turn that maps the offset [a, b] to [-b, a], and s, a mirror that maps
+it to [-a, b]. How numbers transform is a representation rho. It splits into irreducible ones, of
+which this group has five, with the names of the paper:
+
+    T trivial      r +, s +        S symmetrical  r -, s +        D diagonal  r -, s -
+    C chiral       r +, s -        F faithful, a pair: r(F1, F2) = (-F2, F1), s(F1, F2) = (-F1, F2)
+
+An optional third generator x exchanges the colours. It moves no cell and splits each type into an
+even and an odd one.
+
+A kernel V maps the numbers of neighbouring cells to those of a cell: out(cell) = sum over offsets
+of V(offset) in(cell + offset). It commutes with every generator g exactly when
+
+    V(g offset) = rho_out(g)^-1 V(offset) rho_in(g)        for every offset.
+
+`solve` finds all such kernels for each pair of types; `Tying` combines them for a cell. The network
+is float64 NumPy here and easy to check; `kernels` and `game_kernels` compute the same fast.
 
     H = tanh(B_H + V_HI I)                    hidden units, from the inputs of 3x3 neighbours
     O = sigmoid(B_O + V_OI I + V_OH H)        outputs, from the inputs and hidden units of the same
@@ -27,46 +44,53 @@ white stone, nobody's point (the paper's "atari"), black stone, black's point. V
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.arrays import FloatArray
-from tengen.learners.symmetry_network.tying import (
-    ELEMENTS,
-    SPATIAL,
-    SQUARE,
-    WITH_COLOURS,
-    Irreducible,
-    Representation,
-    T,
-    Tying,
-    bias_tying,
-    kernel_tying,
-    odd,
-    permuted,
-    swapped_pair,
-    transform,
-    untied,
-)
+from tengen.arrays import FloatArray, IntArray
+
+Offset = tuple[int, int]
+"""A step [a, b] from a cell to another: a to the east, b to the north."""
+
+_Matrix = tuple[tuple[int, ...], ...]
+"""A small square matrix of integers."""
+
+# How each generator moves an offset: 2x2 matrices on the column (a, b). `x` exchanges colours only.
+_GENERATORS: dict[str, _Matrix] = {
+    "r": ((0, -1), (1, 0)),
+    "s": ((-1, 0), (0, 1)),
+    "x": ((1, 0), (0, 1)),
+}
+_SPATIAL, _WITH_COLOURS = "rs", "rsx"
+
+# The eight elements as words in the generators, applied from left to right.
+ELEMENTS: tuple[str, ...] = ("", "r", "rr", "rrr", "s", "sr", "srr", "srrr")
+
+# The cell itself, its four sides, its four diagonals: the paper's M is the first five.
+SIDES: tuple[Offset, ...] = ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1))
+SQUARE: tuple[Offset, ...] = (*SIDES, (1, 1), (-1, 1), (-1, -1), (1, -1))
 
 INPUTS = 14
 CATEGORIES = 6
 EMPTY_POINT, OFF_BOARD = 12, 13
 BY_EYES, BY_LIBERTIES = 0, 1
 
-OUTPUTS = (
-    "territory",  # Z+: an empty point becomes White's
-    "white_lives",  # Zo: a white stone avoids capture
-    "black_dies",  # Zb: White captures a black stone
-    "white_eye",  # Aw: an empty point becomes White's eye
-    "black_eye",  # Ab: an empty point becomes Black's eye
-    "black_eye_by_capture",  # Ao: a white stone is captured and leaves Black an eye
-    "white_eye_by_capture",  # Abk: a black stone is captured and leaves White an eye
-)
+TITLES = {
+    "territory": "empty point: White's",  # Z+
+    "white_lives": "white stone: lives",  # Zo
+    "black_dies": "black stone: captured",  # Zb
+    "white_eye": "empty point: White's eye",  # Aw
+    "black_eye": "empty point: Black's eye",  # Ab
+    "black_eye_by_capture": "white stone: dies, Black's eye",  # Ao
+    "white_eye_by_capture": "black stone: dies, White's eye",  # Abk
+}
+"""What the outputs predict, each for vertices of one state."""
+OUTPUTS = tuple(TITLES)
 
 # Output biases before training: few eyes, stones mostly live. With 0.5 for a stone's life an own
 # stone would be worth less than nothing to its owner, and an untrained network would only pass.
@@ -76,7 +100,221 @@ PAPER_MIXTURE = {"T": 4, "S": 2, "D": 2, "F": 2}
 
 CLASSES = ("white_point", "white_stone", "nobody", "black_stone", "black_point")
 
-_Number = Fraction | int
+
+# ----- Symmetries of a cell -----
+
+
+@dataclass(frozen=True)
+class Irreducible:
+    """How one number, or a pair of numbers, transforms under the generators; named uniquely."""
+
+    name: str
+    matrices: Mapping[str, _Matrix] = field(compare=False)
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers transform together."""
+        return len(self.matrices["r"])
+
+    def of(self, generator: str) -> IntArray:
+        """Return the matrix of a generator; by default exchanging colours changes nothing."""
+        if generator not in self.matrices:
+            return np.eye(self.size, dtype=np.int64)
+        return np.array(self.matrices[generator], dtype=np.int64)
+
+
+T = Irreducible("T", {"r": ((1,),), "s": ((1,),)})
+S = Irreducible("S", {"r": ((-1,),), "s": ((1,),)})
+D = Irreducible("D", {"r": ((-1,),), "s": ((-1,),)})
+C = Irreducible("C", {"r": ((1,),), "s": ((-1,),)})
+F = Irreducible("F", {"r": ((0, -1), (1, 0)), "s": ((-1, 0), (0, 1))})
+TYPES: dict[str, Irreducible] = {kind.name: kind for kind in (T, S, D, C, F)}
+
+
+def odd(kind: Irreducible) -> Irreducible:
+    """Return the type whose numbers change sign when the colours are exchanged."""
+    minus = ((-1,),) if kind.size == 1 else ((-1, 0), (0, -1))
+    return Irreducible(f"{kind.name}-", {**kind.matrices, "x": minus})
+
+
+def swapped_pair(sign: int = 1) -> Irreducible:
+    """Return two numbers that swap when the colours are exchanged and are otherwise fixed."""
+    one = ((1, 0), (0, 1))
+    return Irreducible(f"P{sign:+d}", {"r": one, "s": one, "x": ((0, sign), (sign, 0))})
+
+
+@dataclass(frozen=True)
+class Representation:
+    """How all numbers of a cell transform: a direct sum of irreducible types."""
+
+    blocks: tuple[Irreducible, ...]
+
+    @classmethod
+    def mixture(cls, **counts: int) -> Representation:
+        """Return the given number of each type, in the order T, S, D, C, F.
+
+        >>> Representation.mixture(T=4, S=2, D=2, F=2).size
+        12
+        """
+        return cls(tuple(TYPES[name] for name in TYPES for _ in range(counts.get(name, 0))))
+
+    @classmethod
+    def trivial(cls, size: int) -> Representation:
+        """Return `size` invariant numbers, such as the colours of stones."""
+        return cls((T,) * size)
+
+    @property
+    def size(self) -> int:
+        """Return the number of components."""
+        return sum(block.size for block in self.blocks)
+
+    @property
+    def starts(self) -> list[int]:
+        """Return the index of the first component of each block."""
+        return [0, *np.cumsum([block.size for block in self.blocks]).tolist()]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of blocks by name."""
+        names = [block.name for block in self.blocks]
+        return {name: names.count(name) for name in dict.fromkeys(names)}
+
+    def matrix(self, generator: str) -> IntArray:
+        """Return the matrix of a generator on a whole cell."""
+        out = np.zeros((self.size, self.size), dtype=np.int64)
+        for start, block in zip(self.starts, self.blocks, strict=False):
+            out[start : start + block.size, start : start + block.size] = block.of(generator)
+        return out
+
+
+def move(generator: str, offset: Offset) -> Offset:
+    """Return the image of an offset (or of a cell relative to the centre)."""
+    (a, b), (c, d) = _GENERATORS[generator]
+    return a * offset[0] + b * offset[1], c * offset[0] + d * offset[1]
+
+
+def transform(field: FloatArray, word: str, representation: Representation) -> FloatArray:
+    """Apply a word of generators to a field of shape (size, size, components).
+
+    (gX)(cell) = rho(g) X(g cell), one generator after the other.
+    """
+    for generator in word:
+        if generator == "r":
+            # X(r[a, b]) = X([-b, a]).
+            field = np.rot90(field, k=-1, axes=(0, 1))
+        elif generator == "s":
+            field = field[:, ::-1]
+        field = field @ representation.matrix(generator).T
+    return np.ascontiguousarray(field)
+
+
+# ----- Weights that commute with the symmetries -----
+
+
+@cache
+def solve(
+    out: Irreducible,
+    source: Irreducible,
+    offsets: tuple[Offset, ...] = SQUARE,
+    generators: str = _SPATIAL,
+) -> tuple[FloatArray, ...]:
+    """Return a basis of the allowed kernels between two types, each (offsets, out, in).
+
+    Every matrix has one entry, 1 or -1, in each row and column, so the constraint says that some
+    weights are equal or opposite: a kernel is such a set of weights, unless one would have to be
+    its own opposite.
+    """
+    shape = (len(offsets), out.size, source.size)
+    basis: list[FloatArray] = []
+    seen = np.zeros(shape)
+    for first in np.ndindex(shape):
+        if seen[first]:
+            continue
+        pattern, todo, possible = np.zeros(shape), [first], True
+        pattern[first] = 1
+        while todo:
+            k, i, j = todo.pop()
+            for generator in generators:
+                row, col = out.of(generator)[i], source.of(generator)[j]
+                moved = offsets.index(move(generator, offsets[k]))
+                twin = moved, int(np.flatnonzero(row)[0]), int(np.flatnonzero(col)[0])
+                value = pattern[k, i, j] * row.sum() * col.sum()
+                if pattern[twin] == 0:
+                    pattern[twin] = value
+                    todo.append(twin)
+                possible = possible and pattern[twin] == value
+        seen += np.abs(pattern)
+        if possible:
+            basis.append(pattern)
+    return tuple(basis)
+
+
+@dataclass(frozen=True)
+class Tying:
+    """A linear map from free parameters to weights: dense[where] += sign * free[source].
+
+    `shape` is (offsets, out, in) for kernels and (out,) for biases.
+    """
+
+    shape: tuple[int, ...]
+    free: int
+    where: IntArray
+    source: IntArray
+    sign: FloatArray
+
+    def expand(self, free: FloatArray) -> FloatArray:
+        """Return the dense weights of these free parameters."""
+        dense = np.zeros(int(np.prod(self.shape)))
+        np.add.at(dense, self.where, self.sign * free[self.source])
+        return dense.reshape(self.shape)
+
+    def collect(self, gradient: FloatArray) -> FloatArray:
+        """Return the gradient of the free parameters: the signed sum over their copies."""
+        flat = np.asarray(gradient, dtype=np.float64).reshape(-1)
+        out = np.zeros(self.free)
+        np.add.at(out, self.source, self.sign * flat[self.where])
+        return out
+
+    @property
+    def connections(self) -> int:
+        """Return the number of dense weights that can differ from zero."""
+        return len(np.unique(self.where))
+
+
+def kernel_tying(
+    out: Representation,
+    source: Representation,
+    offsets: tuple[Offset, ...] = SQUARE,
+    generators: str = _SPATIAL,
+) -> Tying:
+    """Return the tying of kernels from `source` to `out` over these offsets."""
+    shape = (len(offsets), out.size, source.size)
+    where: list[int] = []
+    which: list[int] = []
+    signs: list[float] = []
+    free = 0
+    for row, target in zip(out.starts, out.blocks, strict=False):
+        for col, origin in zip(source.starts, source.blocks, strict=False):
+            for pattern in solve(target, origin, offsets, generators):
+                for k, i, j in zip(*np.nonzero(pattern), strict=True):
+                    where.append(int(np.ravel_multi_index((k, row + i, col + j), shape)))
+                    which.append(free)
+                    signs.append(float(pattern[k, i, j]))
+                free += 1
+    return Tying(shape, free, np.array(where, np.int64), np.array(which, np.int64), np.array(signs))
+
+
+def bias_tying(out: Representation, generators: str = _SPATIAL) -> Tying:
+    """Return the tying of biases: rho(g) B = B, a kernel from one trivial number."""
+    kernel = kernel_tying(out, Representation.trivial(1), ((0, 0),), generators)
+    return Tying((out.size,), kernel.free, kernel.where, kernel.source, kernel.sign)
+
+
+def untied(shape: tuple[int, ...]) -> Tying:
+    """Return the tying of a plain convolution, for comparison: every weight is free."""
+    size = int(np.prod(shape))
+    every = np.arange(size, dtype=np.int64)
+    return Tying(shape, size, every, every, np.ones(size))
 
 
 # ----- The cell -----
@@ -155,13 +393,6 @@ class Architecture:
         """Return the dense weights of every part."""
         return {name: self.parts[name].expand(free[at]) for name, at in self.slices.items()}
 
-    def collect(self, gradients: dict[str, FloatArray]) -> FloatArray:
-        """Return the gradient of the free vector from that of the dense weights."""
-        out = np.zeros(self.size)
-        for name, at in self.slices.items():
-            out[at] = self.parts[name].collect(gradients[name])
-        return out
-
     def initial(self, seed: int, scale: float = 0.3) -> FloatArray:
         """Draw random weights to the hidden units; outputs depend only on their biases at first."""
         rng = np.random.default_rng(seed)
@@ -196,8 +427,8 @@ class Architecture:
         return bias_tying(out, self._generators) if self.tied else untied((out.size,))
 
     @property
-    def _generators(self) -> tuple[str, ...]:
-        return WITH_COLOURS if self.colour else SPATIAL
+    def _generators(self) -> str:
+        return _WITH_COLOURS if self.colour else _SPATIAL
 
     def _of_inputs(self, tying: Tying) -> Tying:
         """Return a kernel's tying with the pairs of `_inputs` at the real input numbers."""
@@ -210,7 +441,7 @@ class Architecture:
         return Tying(tying.shape, tying.free, where.astype(np.int64), tying.source, tying.sign)
 
 
-# ----- Evaluation and gradient -----
+# ----- Evaluation -----
 
 
 def forward(
@@ -224,30 +455,6 @@ def forward(
     return 1 / (1 + np.exp(-net)), hidden
 
 
-def gradient(
-    architecture: Architecture,
-    free: FloatArray,
-    symbols: NDArray[np.integer],
-    errors: FloatArray,
-) -> FloatArray:
-    """Return d/d free of sum(errors * net input of outputs); errors has shape (rows, columns, 7).
-
-    For cross entropy under a sigmoid, errors = target - output gives the direction of descent.
-    """
-    inputs = _one_hot(symbols)
-    _, hidden = forward(architecture, free, symbols)
-    back = _transposed(architecture.expand(free)["OH"], errors) * (1 - hidden**2)
-    return architecture.collect(
-        {
-            "OI": _outer(errors, inputs),
-            "OH": _outer(errors, _framed(hidden)),
-            "BO": errors.sum((0, 1)),
-            "HI": _outer(back, inputs),
-            "BH": back.sum((0, 1)),
-        }
-    )
-
-
 def equivariance_error(
     architecture: Architecture, free: FloatArray, *, size: int = 9, seed: int = 0
 ) -> float:
@@ -258,7 +465,8 @@ def equivariance_error(
     trivial = Representation.trivial(outputs.shape[-1])
     worst = 0.0
     for word in ELEMENTS:
-        turned, turned_hidden = forward(architecture, free, permuted(symbols.tolist(), word))
+        board = transform(symbols[..., None].astype(float), word, Representation.trivial(1))
+        turned, turned_hidden = forward(architecture, free, board[..., 0].astype(np.int64))
         for found, expected in (
             (turned, transform(outputs, word, trivial)),
             (turned_hidden, transform(hidden, word, architecture.cell)),
@@ -286,39 +494,17 @@ def _convolve(kernel: FloatArray, framed: FloatArray) -> FloatArray:
     return out
 
 
-def _outer(errors: FloatArray, framed: FloatArray) -> FloatArray:
-    """Return the gradient of a kernel from the errors above it and the field below."""
-    rows, cols = errors.shape[:2]
-    return np.array(
-        [
-            np.einsum("rco,rci->oi", errors, framed[1 - b : 1 - b + rows, 1 + a : 1 + a + cols])
-            for a, b in SQUARE
-        ]
-    )
-
-
-def _transposed(kernel: FloatArray, errors: FloatArray) -> FloatArray:
-    """Return the errors of the field below a kernel."""
-    rows, cols = errors.shape[:2]
-    out = np.zeros((rows + 2, cols + 2, kernel.shape[2]))
-    for k, (a, b) in enumerate(SQUARE):
-        out[1 - b : 1 - b + rows, 1 + a : 1 + a + cols] += errors @ kernel[k]
-    return out[1:-1, 1:-1]
-
-
 # ----- Values and targets -----
 
 
-def target(output: int, final: str, c: _Number) -> Fraction:
-    """Return table IV's target of an output for a final class.
+def targets(c: Fraction) -> list[list[Fraction]]:
+    """Return table IV: the targets of the seven outputs for the five final classes.
 
-    The two blanks of the paper's table are filled so that the way back to its rewards (tables I and
+    The blanks of the paper's table are filled so that the way back to its rewards (tables I and
     III) stays linear.
     """
-    column = CLASSES.index(final)
-    c = Fraction(c)
     two = 2 + c
-    rows: tuple[tuple[_Number, ...], ...] = (
+    rows = (
         (1, 1, Fraction(1, 2), 0, 0),
         (1, 1, 1 / two, 0, 0),
         (1, 1, (1 + c) / two, 0, 0),
@@ -327,13 +513,12 @@ def target(output: int, final: str, c: _Number) -> Fraction:
         (0, 0, c / two, 0, 1),
         (1, 0, c / two, 0, 0),
     )
-    return Fraction(rows[output][column])
+    return [[Fraction(value) for value in row] for row in rows]
 
 
 def target_table(c: float) -> FloatArray:
     """Return table IV as an array (7 outputs, 5 classes)."""
-    exact = Fraction(c).limit_denominator(10**6)
-    return np.array([[float(target(o, name, exact)) for name in CLASSES] for o in range(7)])
+    return np.array(targets(Fraction(c).limit_denominator(10**6)), np.float64)
 
 
 def value_table(c: float, s: float) -> FloatArray:

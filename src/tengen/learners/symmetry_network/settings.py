@@ -111,3 +111,6 @@ class SymmetrySettings(CheckedSettings):
             values |= {"categories": sorting["mode"]}
             values |= {name: sorting[name] for name in ("eyes", "openings") if name in sorting}
         return from_plain(cls, values, where="recipe")
+
+
+DEFAULTS = SymmetrySettings()
