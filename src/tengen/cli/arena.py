@@ -16,6 +16,7 @@ from tengen.cli.options import (
     WorkOptions,
     argument,
     command,
+    flag,
     option,
 )
 from tengen.cli.printing import Shown, table
@@ -33,29 +34,16 @@ _Out = Annotated[
 class _Conditions(Options):
     """Conditions of the games of a match; see `arena.match.match_settings`."""
 
-    games: Annotated[int, typer.Option("--games", min=1, help="Games; colours alternate.")] = 20
+    games: int = option(20, "Games; colours alternate.", min=1)
     size: BoardSize = "9"
-    komi: Annotated[float, typer.Option("--komi", help="White's compensation in points.")] = 7.5
+    komi: float = option(7.5, "White's compensation in points.")
     rules: RulesName = "cgos"
-    openings: Annotated[
-        str,
-        typer.Option(
-            "--openings", help="Random plies before the players take over, or an SGF file."
-        ),
-    ] = "4"
-    opening_plies: Annotated[
-        int, typer.Option("--opening-plies", min=1, help="Plies to take from a file of openings.")
-    ] = 8
-    judge: Annotated[
-        str,
-        typer.Option("--judge", help="Counts the games: auto, tromp-taylor or scorer."),
-    ] = "auto"
-    move_seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--move-seconds", help="Time limit per move; a silent engine is ended 5 s later."
-        ),
-    ] = None
+    openings: str = option("4", "Random plies before the players take over, or an SGF file.")
+    opening_plies: int = option(8, "Plies to take from a file of openings.", min=1)
+    judge: str = option("auto", "Counts the games: auto, tromp-taylor or scorer.")
+    move_seconds: float | None = option(
+        None, "Time limit per move; a silent engine is ended 5 s later."
+    )
     seed: Seed = 0
 
 
@@ -64,10 +52,7 @@ class _Results(WorkOptions):
     """Where results are stored, and where the games are played."""
 
     out: _Out = None
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Fail unless --out exists; it is always continued."),
-    ] = False
+    resume: bool = flag("--resume", "Fail unless --out exists; it is always continued.")
 
     def check(self, path: Path | None) -> None:
         """Refuse to resume without results."""

@@ -209,6 +209,15 @@ def predict(
     shown: Shown,
 ) -> None:
     """Print the board before move N with the likely moves, best first as a, b, c, ..."""
+    import numpy as np
+
+    from tengen.board import BLACK, format_gtp, point_at
+    from tengen.board.counting import format_result
+    from tengen.board.drawing import format_ascii
+    from tengen.game.judging import draw_survival, survival
+    from tengen.learners.network import DeepNetwork
+    from tengen.models import load_policy
+    from tengen.models.registry import policy_for
     from tengen.records import read_game
     from tengen.records.record import board_at
 
@@ -224,30 +233,6 @@ def predict(
         _show_maps(where, board, model or "isn-best", out, shown)
         return
     played = record.moves[number - 1][1] if number <= len(record.moves) else None
-    _show_moves(where, board, played, model, top, ownership, out, shown)
-
-
-def _show_moves(
-    where: dict[str, Any],
-    board: Board,
-    played: int | None,
-    model: str | None,
-    top: int,
-    ownership: bool,
-    out: Path | None,
-    shown: Shown,
-) -> None:
-    """Show the likely moves of a position and what else the model predicts."""
-    import numpy as np
-
-    from tengen.board import BLACK, format_gtp, point_at
-    from tengen.board.counting import format_result
-    from tengen.board.drawing import format_ascii
-    from tengen.game.judging import draw_survival, survival
-    from tengen.learners.network import DeepNetwork
-    from tengen.models import load_policy
-    from tengen.models.registry import policy_for
-
     rows, cols = board.rows, board.cols
     name = model or policy_for(rows, cols)
     policy = load_policy(name)
@@ -281,7 +266,7 @@ def _show_moves(
         return
     letters = {index: chr(97 + k) for k, index in enumerate(order[:26]) if index < rows * cols}
     print(format_ascii(board.grid(), letters))
-    print(f"move {where['move']}, {result['to_play']} to play")
+    print(f"move {number}, {result['to_play']} to play")
     for k, (vertex, index) in enumerate(zip(vertices, order, strict=True)):
         mark = "  played" if vertex == result["played"] else ""
         print(f"{chr(97 + k) if k < 26 else ' '} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
@@ -356,6 +341,8 @@ def review(
     index, a table of all moves and a summary of the players; --resume continues.
     """
     from tengen.records.corpus import packed_games
+    from tengen.reviews.batch import review_library
+    from tengen.web.tasks import review_page
 
     faults: list[str] = []
     if game is not None and len(files) != 1:
@@ -369,24 +356,8 @@ def review(
         raise TengenError(f"{', '.join(files)}: no game could be read")
     if len(jobs) == 1 and not faults and not Path(files[0]).is_dir() and not resume:
         _review_one(jobs[0], files[0], settings, out, shown)
-    else:
-        folder = _review_folder(files, out)
-        _review_many(jobs, faults, folder, settings, resume, work, shown)
-
-
-def _review_many(
-    jobs: list[PackedGame],
-    faults: list[str],
-    folder: Path,
-    settings: ReviewSettings,
-    resume: bool,
-    work: WorkOptions,
-    shown: Shown,
-) -> None:
-    """Review several games into a folder."""
-    from tengen.reviews.batch import review_library
-    from tengen.web.tasks import review_page
-
+        return
+    folder = _review_folder(files, out)
     begin = time.monotonic()
     with shown.progress() as bar:
         games = review_library(
@@ -394,21 +365,15 @@ def _review_many(
             workers=work.workers, ray=work.ray,
             on_game=lambda title: bar.advance("games", 1, len(jobs), title),
         )  # fmt: skip
-    shown.faults([*faults, *(game["fault"] for game in games if game["fault"])])
+    shown.faults([*faults, *(each["fault"] for each in games if each["fault"])])
     seconds = round((time.monotonic() - begin) / len(games), 2)
-    values = [
-        {
-            "file": game["file"],
-            "game": game["game"],
-            "sgf": str(folder / "games" / f"{game['number']:06}.sgf"),
-            "page": str(folder / "games" / f"{game['number']:06}.html"),
-            "moves": game["rows"],
-            "summary": game["summary"],
-            "seconds": seconds,
-        }
-        for game in games
-        if not game["fault"]
-    ]
+    values = []
+    for each in games:
+        if not each["fault"]:
+            place = folder / "games" / f"{each['number']:06}"
+            files_ = {"sgf": f"{place}.sgf", "page": f"{place}.html"}
+            found = {key: each[key] for key in ("file", "game", "summary")}
+            values.append({**found, **files_, "moves": each["rows"], "seconds": seconds})
     if not shown.as_json(values):
         _print_players(folder)
         print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")

@@ -155,8 +155,7 @@ def _as_value(entry: Any) -> dict[str, Any]:
 
 # ----- players -----
 
-_RATED = ("9x9", "13x13", "19x19")
-"""Boards that have a ladder."""
+_RATED = ("9x9", "13x13", "19x19")  # boards that have a ladder
 
 
 @command(lists)

@@ -57,12 +57,15 @@ def argument(help: str, *, default: Any = ...) -> Any:
     return typer.Argument(default, help=help)
 
 
+_Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")]
+
+
 class Given(frozenset[str]):
     """The names of the settings that the user gave; the field `given` of a group gets them."""
 
 
 class Options:
-    """Base of groups of options: dataclasses whose fields are options."""
+    """Base of groups of options: dataclasses whose fields are `option`s or annotated as such."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +80,7 @@ class WorkOptions(Options):
 class Resumable(Options):
     """A training that can be resumed."""
 
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = (
-        False
-    )
+    resume: _Resume = False
     given: Given = field(default_factory=Given)
 
     def settings(self, folder: Path, settings: _Settings) -> _Settings:

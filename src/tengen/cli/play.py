@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -36,8 +36,7 @@ _NAMES = {_BLACK: "Black", _WHITE: "White"}
 _OPEN_PASS = "The game is not over: a pass loses points here. Really pass? Type pass again."
 _OPEN_END = "The game is not over: play on, resign, or type pass again to count anyway."
 _PLAYED_ON = "The game is not over: play on, resign, or type count to count anyway."
-_WORST = 3
-"""Moves of a game that become problems."""
+_WORST = 3  # moves of a game that become problems
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,26 +44,13 @@ class _Game(Options):
     """The game that was asked for."""
 
     player: PlayerName = "tengen:seconds=2"
-    size: Annotated[int, typer.Option("--size", min=2, max=25, help="Rows and columns.")] = 9
-    komi: Annotated[
-        float | None, typer.Option("--komi", help="White's points; the rules' usual ones.")
-    ] = None
-    colour: Annotated[
-        str,
-        typer.Option("--colour", "--color", help="Yours: black, white, or none to watch."),
-    ] = "black"
-    handicap: Annotated[
-        int, typer.Option("--handicap", min=0, max=9, help="Black's stones on the usual points.")
-    ] = 0
-    my_level: Annotated[
-        int | None,
-        typer.Option("--my-level", help="Yours: take the handicap that makes the game even."),
-    ] = None
+    size: int = option(9, "Rows and columns.", min=2, max=25)
+    komi: float | None = option(None, "White's points; the rules' usual ones.")
+    colour: str = option("black", "Yours: black, white, or none to watch.", "--colour", "--color")
+    handicap: int = option(0, "Black's stones on the usual points.", min=0, max=9)
+    my_level: int | None = option(None, "Yours: take the handicap that makes the game even.")
     rules: RulesName = "cgos"
-    clock: Annotated[
-        str | None,
-        typer.Option("--clock", help="Minutes for each side, as 10, or 10+5: 5 s more per move."),
-    ] = None
+    clock: str | None = option(None, "Minutes for each side, as 10, or 10+5: 5 s more per move.")
     seed: OwnSeed = None
 
 
@@ -278,12 +264,9 @@ def _draw_with_colours(board: Board, marks: dict[int, str]) -> None:
 class Teacher:
     """Review each move of the person, and keep the most expensive ones in the web database."""
 
-    threshold: float
-    """Points that a move must lose for the game to stop."""
-    found: MoveReview | None = None
-    """The move that the person has to decide about."""
-    problem: dict[str, Any] | None = None
-    """The problem that waits for an answer."""
+    threshold: float  # points that a move must lose for the game to stop
+    found: MoveReview | None = None  # the move that the person has to decide about
+    problem: dict[str, Any] | None = None  # the problem that waits for an answer
     _lessons: list[dict[str, Any]] = field(default_factory=list)
 
     def look(self, board: Board) -> str:
@@ -383,14 +366,10 @@ class _Talk:
 
     game: LocalGame
     screen: Screen
-    path: Path | None = None
-    """Where the game is kept."""
-    named: bool = False
-    """Whether the person named that place."""
-    teacher: Teacher | None = None
-    """Reviews each move of the person, if asked for."""
-    _asked: int = -1
-    """The number of moves when the person was asked whether to pass."""
+    path: Path | None = None  # where the game is kept
+    named: bool = False  # whether the person named that place
+    teacher: Teacher | None = None  # reviews each move of the person, if asked for
+    _asked: int = -1  # the number of moves when the person was asked whether to pass
     _saved: set[Path] = field(default_factory=set)
 
     def run(self, source: TextIO) -> None:

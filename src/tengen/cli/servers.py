@@ -121,8 +121,7 @@ def analysis(
 
 # ----- web -----
 
-_TOKEN_LENGTH = 12
-"""Characters of a token that protects the server from other machines."""
+_TOKEN_LENGTH = 12  # characters of a token that protects the server from other machines
 
 
 @app.command()

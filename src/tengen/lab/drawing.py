@@ -116,8 +116,7 @@ def _for_page(text: str) -> str:
 
 # ----- Kernels and patterns -----
 
-_LEVELS = 6
-"""Shades of each sign in a heat map."""
+_LEVELS = 6  # shades of each sign in a heat map
 OWN, ENEMY, EMPTY, OUTSIDE, UNKNOWN = "X", "O", ".", "#", "?"
 """Cells of a pattern; UNKNOWN lies outside the template."""
 

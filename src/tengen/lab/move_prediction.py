@@ -34,8 +34,7 @@ from tengen.statistics import wald_difference, wilson
 
 Tables = dict[str, list[Row]]
 RANKS = (1, 5, 10, 20)
-_LARGEST_DRAWN = 5
-"""The largest template to draw, as a ring: up to three points away."""
+_LARGEST_DRAWN = 5  # the largest template to draw, as a ring: up to three points away
 
 
 # ----- Games -----
@@ -45,18 +44,14 @@ _LARGEST_DRAWN = 5
 class GameSource:
     """The games to learn from and to evaluate on."""
 
-    made: int = 0
-    """Our own games to learn from; 0 for those of the collection."""
+    made: int = 0  # our own games to learn from; 0 for those of the collection
     test_games: int = 200
     """Our own games to evaluate on; without a test file, games of the training file to hold out."""
     board: int = 19
     train: str = "tom9d-train.sgf"
-    test: str = "tom9d-dev.sgf"
-    """Files of the collection."""
-    games: int = 2000
-    """Training games."""
-    alpha: float = 0.3
-    """Learning rate of the re-ranker."""
+    test: str = "tom9d-dev.sgf"  # files of the collection
+    games: int = 2000  # training games
+    alpha: float = 0.3  # learning rate of the re-ranker
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -471,10 +466,8 @@ class PredictionTables(GameSource):
     sizes: tuple[int, ...] = tuple(papers.MP_SIZES)
     widths: tuple[float, ...] = tuple(papers.MP_WIDTHS)
     reranked: tuple[int, ...] = tuple(papers.MP_RERANKED)
-    exact: bool = False
-    """Whether Table I is fitted to the optimum, with all samples in memory."""
-    patterns: int = 12
-    """Patterns to draw."""
+    exact: bool = False  # whether Table I is fitted to the optimum, with all samples in memory
+    patterns: int = 12  # patterns to draw
 
 
 def tables(context: LabContext, size: PredictionTables) -> Findings:
@@ -519,8 +512,7 @@ class MatchSize(GameSource):
     """The training games, and the match."""
 
     match_games: int = 20
-    opponent: str = ""
-    """Spec of the other player; GNU Go at level 10 by default."""
+    opponent: str = ""  # spec of the other player; GNU Go at level 10 by default
 
 
 def match(context: LabContext, size: MatchSize) -> Findings:

@@ -42,13 +42,11 @@ from tengen.statistics import Rate, Trend
 
 CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")
 """The shipped networks, the strongest first."""
-PANEL = ("random", "maxlib", "static")
-"""Fixed opponents."""
+PANEL = ("random", "maxlib", "static")  # fixed opponents
 FIRST = "generation 0"
 _FEW_WEIGHTS = {"spatial": "shared", "dense": "tiled"}
 """The paper's networks with weights tied by symmetry."""
-_START_PLIES = 4
-"""Random plies before each game that measures a network."""
+_START_PLIES = 4  # random plies before each game that measures a network
 
 
 # ----- Breeding -----
@@ -143,16 +141,13 @@ class Duel:
     """Openings of an evolved network against a player, each start played with both colours."""
 
     model: str
-    opponent: str
-    """A player's spec, or the file of another evolved network."""
+    opponent: str  # a player's spec, or the file of another evolved network
     expert: str
     games: int
     seed: int
-    key: tuple[int, ...] = ()
-    """Also determines the starts."""
+    key: tuple[int, ...] = ()  # also determines the starts
     random_plies: int = _START_PLIES
-    player: str = ""
-    """A player's spec that takes the network's place on the same terms."""
+    player: str = ""  # a player's spec that takes the network's place on the same terms
 
 
 def play_duel(duel: Duel) -> Row:

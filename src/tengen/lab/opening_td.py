@@ -35,12 +35,9 @@ from tengen.progress import Report
 from tengen.statistics import Interval, Rate, holm, mean_interval, mean_test, spearman, wilson
 
 ENCODINGS = ("scalar", "binary")
-_FEATURES = "BCDE"
-"""Inputs beyond the bare board."""
-_PART = 50
-"""Games of an evaluation that are played and stored together."""
-_PAPER_GAMES = 3000
-"""Openings after which the paper's Figure 4 ends."""
+_FEATURES = "BCDE"  # inputs beyond the bare board
+_PART = 50  # games of an evaluation that are played and stored together
+_PAPER_GAMES = 3000  # openings after which the paper's Figure 4 ends
 _SHIPPED = ("td-abcde-9x9", "td-best-9x9")
 _SMALL_SETS = ("A", "ABCD", "ABCE", "ABDE", "ACDE", "ABCDE")
 """All inputs, all but one, and none: the fewest players that show what an input adds."""

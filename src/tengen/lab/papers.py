@@ -16,10 +16,8 @@ class Paper:
     key: str
     title: str
     authors: str
-    line: str
-    """What it claims, in one sentence."""
-    cost: str
-    """What its own experiment cost, as it reports."""
+    line: str  # what it claims, in one sentence
+    cost: str  # what its own experiment cost, as it reports
 
 
 PAPERS: dict[str, Paper] = {
@@ -73,8 +71,7 @@ TD_FIGURE_4 = {0: 0.50, 3000: 0.75}
 TD_CURVE_GAMES = 100
 TD_PLAYER_GAMES = 1500
 """Games of a player behind a figure of Tables 1 and 3: 100 with each of fifteen others."""
-TD_TWIN_GAMES = 100
-"""Games behind a figure of Table 5."""
+TD_TWIN_GAMES = 100  # games behind a figure of Table 5
 TD_TABLES = {"scalar": ("Table 1", "Table 2"), "binary": ("Table 3", "Table 4")}
 """The paper's tables of wins and of gains."""
 TD_WINS: dict[str, dict[str, int]] = {
@@ -104,26 +101,21 @@ TD_TWINS: dict[str, int] = {
 
 # ----- Burzillo -----
 
-SCORING_EXACT = 0.0
-"""Of the training games, at all three sizes: 500, 5,000 and 15,000 games."""
-SCORING_PREDICTIONS = (-58_583_120.0, 3_903_552.7)
-"""Two of its predictions, in points."""
-SCORING_LARGEST = 58_583_120.0
-"""The size of the larger one."""
+SCORING_EXACT = 0.0  # of the training games, at all three sizes: 500, 5,000 and 15,000 games
+SCORING_PREDICTIONS = (-58_583_120.0, 3_903_552.7)  # two of its predictions, in points
+SCORING_LARGEST = 58_583_120.0  # the size of the larger one
 WERF_EXACT = 0.989
 """Van der Werf et al. 2004: 9x9 positions scored fully right, from labelled blocks."""
 
 # ----- Blair 2008 -----
 
 ISN_WEIGHTS = 714
-ISN_CONNECTIONS = 2310
-"""Connections of a cell as the paper counts them."""
+ISN_CONNECTIONS = 2310  # connections of a cell as the paper counts them
 ISN_GAMES = 860_000
 ISN_RATE = 5e-6
 ISN_BEST = 580_000
 """Figure 1: games behind the best of 44 snapshots; 430 games per point, noisy and rising."""
-ISN_CGOS = {9: 500, 19: 1000}
-"""Ratings on CGOS after two days, no look-ahead, the same weights."""
+ISN_CGOS = {9: 500, 19: 1000}  # ratings on CGOS after two days, no look-ahead, the same weights
 
 # ----- Araki, Yoshida, Tsuruoka, Tsujii 2007 -----
 
@@ -149,10 +141,8 @@ MP_SIZES: dict[int, tuple[float, ...]] = {
     15000: (0.3373, 0.5981, 0.6894),
     20000: (0.3394, 0.6047, 0.6950, 0.7716),
 }
-MP_MATCH = 0.0
-"""Section IV-D: its one game against GNU Go 3.6 was lost."""
-MP_POSITIONS = 100_000
-"""About how many positions stand behind a figure of Tables I to IV."""
+MP_MATCH = 0.0  # Section IV-D: its one game against GNU Go 3.6 was lost
+MP_POSITIONS = 100_000  # about how many positions stand behind a figure of Tables I to IV
 
 # ----- Kendall, Yaakob, Hingston 2004 -----
 
@@ -175,15 +165,11 @@ class Claim:
     """A figure or a statement of a paper that the report compares with ours."""
 
     id: str
-    where: str
-    """The table, figure or section of the paper."""
+    where: str  # the table, figure or section of the paper
     what: str
-    figure: float | None = None
-    """Rates are fractions."""
-    games: int | None = None
-    """Games behind the figure, which give it an interval."""
-    text: str = ""
-    """What the report shows of the paper where the figure alone does not say it."""
+    figure: float | None = None  # rates are fractions
+    games: int | None = None  # games behind the figure, which give it an interval
+    text: str = ""  # what the report shows of the paper where the figure alone does not say it
     unit: str = ""
     aim: int = 1
     """+1 where more is better, -1 where less is, 0 where a different figure refutes the paper's."""

@@ -47,8 +47,7 @@ class Section:
     line: str
     blocks: Sequence[tuple[Step, StepResult]]
     missing: Sequence[Step]
-    runs: Sequence[RecordedRun] = ()
-    """Recorded runs about the same paper."""
+    runs: Sequence[RecordedRun] = ()  # recorded runs about the same paper
 
     @property
     def comparisons(self) -> list[Comparison]:

@@ -62,8 +62,7 @@ TESTS: dict[str, Method] = {
     "ogs-scored-19x19-dev.sgf": "plain",
     "ogs-scored-9x9-dev.sgf": "plain",
 }
-_PLAYER = "mcts:playouts=60,resign=0"
-"""Plays our own finished games."""
+_PLAYER = "mcts:playouts=60,resign=0"  # plays our own finished games
 
 # ----- Games -----
 
@@ -72,17 +71,12 @@ _PLAYER = "mcts:playouts=60,resign=0"
 class Size:
     """The games to learn from, and for how long."""
 
-    made: int = 120
-    """Our own games to learn from; 0 for the collection."""
-    test_games: int = 80
-    """Our own games to measure on."""
+    made: int = 120  # our own games to learn from; 0 for the collection
+    test_games: int = 80  # our own games to measure on
     board: int = 9
-    train: str = TRAIN
-    """File of the collection."""
-    counts: tuple[int, ...] = (120,)
-    """Games that the paper's network learns from."""
-    steps: int = 60
-    """Batches that it learns from."""
+    train: str = TRAIN  # file of the collection
+    counts: tuple[int, ...] = (120,)  # games that the paper's network learns from
+    steps: int = 60  # batches that it learns from
     members: int = 2
     epochs: int = 60
     rounds: int = 2
@@ -132,8 +126,7 @@ def _train_file(context: LabContext, size: Size, share: float) -> Path:
 
 # ----- The paper's network -----
 
-SECOND_DISTANCES = (16, 31)
-"""Columns of the 48 features that the 46 leave out."""
+SECOND_DISTANCES = (16, 31)  # columns of the 48 features that the 46 leave out
 
 FAULTS = (
     "1. The sign. The energy holds minus the regions' awards, so its derivative by r has a minus; "
@@ -160,8 +153,7 @@ Energy = Literal["step", "linear"]
 class PaperGames:
     """Games as flat arrays: blocks, empty regions, which of them touch, and what is known."""
 
-    x: FloatArray
-    """Features of all blocks of all games, scaled (the paper scales nothing)."""
+    x: FloatArray  # features of all blocks of all games, scaled (the paper scales nothing)
     colour: IntArray
     size: FloatArray
     block_game: IntArray
@@ -169,10 +161,8 @@ class PaperGames:
     region_size: FloatArray
     edge_region: IntArray
     edge_block: IntArray
-    offset: FloatArray
-    """Per game: komi less Black's prisoners plus White's."""
-    score: FloatArray
-    """Per game: the recorded score, White-positive."""
+    offset: FloatArray  # per game: komi less Black's prisoners plus White's
+    score: FloatArray  # per game: the recorded score, White-positive
 
 
 def initial_parameters(features: int, hidden: int, seed: int) -> list[FloatArray]:
@@ -501,19 +491,16 @@ def train_versions(
 # ----- Simple scorers and GNU Go, to compare a learned scorer with -----
 
 PROGRAM = "gnugo"
-TIME_LIMIT = 120.0
-"""Seconds per game."""
+TIME_LIMIT = 120.0  # seconds per game
 
 
 @dataclass(frozen=True)
 class DeadStones:
     """An engine's answer for one game: the vertices of dead stones, or why there is none."""
 
-    key: str
-    """The engine and a digest of the game's SGF."""
+    key: str  # the engine and a digest of the game's SGF
     dead: list[str] | None
-    seconds: float
-    """Processor time if the engine reports it, else elapsed time."""
+    seconds: float  # processor time if the engine reports it, else elapsed time
     limit: float
     failure: str = ""
 

@@ -31,8 +31,7 @@ from tengen.progress import Progress, Report, span
 
 QUICK, FULL = "quick", "full"
 """The sizes of the laboratory: minutes without any games, or days with collections of games."""
-LABORATORY = "laboratory"
-"""What the folder of a run is a run of."""
+LABORATORY = "laboratory"  # what the folder of a run is a run of
 
 _Value = TypeVar("_Value")
 _Size = TypeVar("_Size")
@@ -48,10 +47,8 @@ class LabContext:
     workers: int
     at: Callable[[float, str], None] = lambda share, note: None
     """Called with the share of the step that is done and a few words."""
-    collection: Path | None = None
-    """Folder of game collections, for steps that need some."""
-    ray: str | None = None
-    """Address of a Ray cluster that does the work instead of the workers."""
+    collection: Path | None = None  # folder of game collections, for steps that need some
+    ray: str | None = None  # address of a Ray cluster that does the work instead of the workers
 
     def place(self, name: str) -> Path:
         """Return a folder of a step's own, for checkpoints and databases."""
@@ -92,10 +89,8 @@ class Step:
     part: str
     title: str
     run: Callable[[LabContext], Findings]
-    minutes: float = 1.0
-    """Estimated time on two cores."""
-    needs: tuple[str, ...] = ()
-    """Files of the collection that it reads."""
+    minutes: float = 1.0  # estimated time on two cores
+    needs: tuple[str, ...] = ()  # files of the collection that it reads
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -118,8 +113,7 @@ class Experiment(Generic[_Size]):
     run: Callable[[LabContext, _Size], Findings]
     quick: _Size | None = None
     full: _Size | None = None
-    minutes: tuple[float, float] = (1.0, 60.0)
-    """Estimated times of the two sizes on two cores."""
+    minutes: tuple[float, float] = (1.0, 60.0)  # estimated times of the two sizes on two cores
     needs: Callable[[_Size], Sequence[str]] = lambda size: ()
     """Returns the files of the collection that a size reads."""
     named_only: bool = False
@@ -178,10 +172,8 @@ class StepResult:
 
     result: Findings
     seconds: float
-    processor: float = 0.0
-    """Processor seconds of all processes."""
-    memory: float = 0.0
-    """Peak memory in bytes."""
+    processor: float = 0.0  # processor seconds of all processes
+    memory: float = 0.0  # peak memory in bytes
     version: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 

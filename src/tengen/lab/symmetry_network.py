@@ -27,8 +27,7 @@ from tengen.statistics import Rate, Trend, spearman, wilson
 if TYPE_CHECKING:
     from tengen.learners.symmetry_network import SymmetryNetwork
 
-POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"
-"""A fight on 9x9."""
+POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"  # a fight on 9x9
 _OUTPUT_NAMES = ("Z+", "Zo", "Z•", "Aw+", "Ab+", "Ao", "A•")
 _MEANINGS = {
     "territory": "an empty point becomes White's (Z+)",
@@ -248,8 +247,7 @@ class TrainingSize:
 
 _QUICK = TrainingSize(3000, 600, 5e-5, 500, 20, 100, 10)
 """A few minutes, at ten times the paper's learning rate."""
-_FULL = TrainingSize(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)
-"""The paper's scale."""
+_FULL = TrainingSize(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)  # the paper's scale
 
 
 def training(context: LabContext, size: TrainingSize) -> Findings:

@@ -102,8 +102,7 @@ _ANCHOR = "maxlib"
 class PlayersSize:
     """How often the players meet."""
 
-    games: int = 10
-    """Per pair."""
+    games: int = 10  # per pair
 
 
 def simple_players(context: LabContext, size: PlayersSize) -> Findings:
@@ -141,15 +140,12 @@ class SelfPlayNetwork:
 
     network: str
     weights: int
-    games: int
-    """Games of self-play."""
+    games: int  # games of self-play
     command: str
-    one_ply: tuple[int, int]
-    """Against maxlib, choosing the best position after one ply."""
+    one_ply: tuple[int, int]  # against maxlib, choosing the best position after one ply
     first_choice: tuple[int, int] | None
     """Against maxlib, choosing the most likely move; None without a policy."""
-    against_static: tuple[int, int] | None
-    """The same against static."""
+    against_static: tuple[int, int] | None  # the same against static
 
 
 def self_play_networks() -> list[SelfPlayNetwork]:

@@ -31,20 +31,15 @@ _Interval = Sequence[float]
 class Comparison:
     """A claim of a paper beside our measurement, as the report shows it."""
 
-    claim: str
-    """Its id in `papers.CLAIMS`."""
+    claim: str  # its id in `papers.CLAIMS`
     where: str
     what: str
     paper: str
-    ours: str
-    """What this run found; empty if it did not measure the claim."""
-    verdict: str
-    """One of `WORDS`."""
+    ours: str  # what this run found; empty if it did not measure the claim
+    verdict: str  # one of `WORDS`
     why: str
-    recorded: str = ""
-    """What a recorded run found; empty if there is none."""
-    by_record: bool = False
-    """Whether the verdict is the recorded run's."""
+    recorded: str = ""  # what a recorded run found; empty if there is none
+    by_record: bool = False  # whether the verdict is the recorded run's
 
 
 def verdict(
@@ -144,18 +139,13 @@ def compare(
 class RecordedFigure:
     """A figure measured by a recorded run."""
 
-    claim: str
-    """Id of the claim that it answers."""
-    text: str
-    """How the documentation writes it."""
+    claim: str  # id of the claim that it answers
+    text: str  # how the documentation writes it
     why: str
-    ours: float | None = None
-    """In the unit of the claim: percentages are written as such."""
+    ours: float | None = None  # in the unit of the claim: percentages are written as such
     interval: tuple[float, float] | None = None
-    holds: bool | None = None
-    """For a claim that is not a number, as in `verdict`."""
-    said: str = ""
-    """What the report shows where words say more than the number."""
+    holds: bool | None = None  # for a claim that is not a number, as in `verdict`
+    said: str = ""  # what the report shows where words say more than the number
 
     def comparison(self) -> Comparison:
         """Compare it with the paper's figure."""
@@ -179,8 +169,7 @@ class RecordedRun:
     date: str
     seeds: str
     games: str
-    page: str
-    """Of the documentation, where it is described."""
+    page: str  # of the documentation, where it is described
     figures: Sequence[RecordedFigure]
 
 
