@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of, play_random, point_at
 from tengen.board.symmetry import transform
+from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts.checks import check_player
 from tengen.errors import SpecError
 from tengen.game.judging import dead_stones
@@ -134,7 +135,8 @@ def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
 def test_no_line_of_the_tree_breaks_the_rules(rules: str) -> None:
     ko = Board(5, moves="B B3 W C3 B A2 W D2 B B1 W C1 B C2 W B2", rules=rules)
     player = SearchPlayer(Counter(seed=2), seconds=60.0)
-    tree = grown(player, 600, ko).tree
+    search = grown(player, 600, ko)
+    tree = search.tree
     for node in range(1, tree.used):
         path, n = [], node
         while n:
@@ -143,6 +145,9 @@ def test_no_line_of_the_tree_breaks_the_rules(rules: str) -> None:
         board = ko.copy()
         for move in reversed(path):
             board.play(board.answer(move))  # raises where the rules forbid it
+        kept = search.boards.get(node, board)
+        assert kept.moves == board.moves and (kept.legal_mask() == board.legal_mask()).all()
+    assert len(search.boards) == 256
 
 
 def test_two_passes_are_counted() -> None:
@@ -274,6 +279,20 @@ def test_likely_moves_are_legal_sorted_and_fill_no_eye() -> None:
     assert (np.diff(chances) <= 0).all() and chances.sum() == pytest.approx(1.0)
     few, _ = likely_moves(board, priors / priors.sum(), width=3)
     assert len(few) == 4 and PASS in few
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_likely_moves_are_those_of_a_slow_search(seed: int) -> None:
+    board = play_random(Board(5, 6), 6 * seed, rng(seed))
+    priors = rng(seed).random(31).round(1) * board.legal_mask()
+    moves, chances = likely_moves(board, priors, width=12)
+    order = sorted(range(31), key=lambda i: -priors[i])[:13]
+    points = [point_at(i, 5, 6) for i in order if priors[i] > 0]
+    kept = [p for p in points if p == PASS or not is_own_eye(board.state, p, board.turn)]
+    kept += [] if PASS in kept else [PASS]
+    assert moves.tolist() == kept
+    shares = priors[[index_of(point, 5, 6) for point in kept]]
+    assert np.array_equal(chances, shares / shares.sum())
 
 
 @pytest.mark.parametrize("played", ["", "E5", "C3", "E3 E7", "C4 G6 F2"])

@@ -1,4 +1,4 @@
-"""The innermost loops of the search around the network: the way down the tree, and own eyes."""
+"""The innermost loops of the search around the network: down and up the tree, likely moves."""
 
 # mypy: ignore-errors
 
@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from tengen.board.layout_kernels import PASS
+from tengen.board.layout_kernels import COLS, PASS, ROWS, SCALARS, TURN
 from tengen.board.tactics_kernels import is_own_eye
 from tengen.jit import kernel
 
@@ -55,7 +55,37 @@ def walk(judged, over, turn, first, count, opened, explored, visits, waiting, su
 
 
 @kernel
-def own_eyes(s, points, colour, out):
-    """Tell which points, PASS among them, are eyes of `colour`."""
-    for i in range(points.shape[0]):
-        out[i] = points[i] != PASS and is_own_eye(s, points[i], colour)
+def back_up(path, waiting, visits, sums, own):
+    """Add what the last node of a path is worth to all of it; its nodes wait no longer."""
+    last = path[-1]
+    for node in path:
+        waiting[node] -= 1
+        visits[node] += 1
+        for k in range(sums.shape[1]):
+            sums[node, k] += own[last, k]
+
+
+@kernel
+def keep_likely(s, order, priors, moves, chances):
+    """Write the moves of `order` that fill no own eye, and the pass, with their priors.
+
+    `order` has the likeliest first; it ends where priors are zero. Return how many are kept.
+    """
+    rows, cols, colour = s[SCALARS, ROWS], s[SCALARS, COLS], s[SCALARS, TURN]
+    count, passes = 0, False
+    for index in order:
+        if not priors[index] > 0:
+            break
+        point = PASS
+        if index == rows * cols:
+            passes = True
+        else:
+            point = (index // cols + 1) * (cols + 1) + index % cols + 1
+            if is_own_eye(s, point, colour):
+                continue
+        moves[count], chances[count] = point, priors[index]
+        count += 1
+    if not passes:
+        moves[count], chances[count] = PASS, priors[-1]
+        count += 1
+    return count

@@ -11,7 +11,7 @@ import math
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -24,7 +24,7 @@ from tengen.errors import SpecError
 from tengen.game.endgame import cleanup_move, is_over, only_the_count_is_left, points_left
 from tengen.game.judging import Judge, count_without, dead_stones
 from tengen.learners.network import Evaluation
-from tengen.players.network_kernels import own_eyes
+from tengen.players.network_kernels import keep_likely
 from tengen.players.network_tree import EXPLORE, URGENCY, NetworkTree
 from tengen.players.search_clock import Pace, Searching
 
@@ -37,6 +37,8 @@ _GATHERED = 8
 """Visits of the tree for every further leaf of a batch: a young tree is a poor guide."""
 _WIDTH = 64
 """Moves of a position that are kept, the likeliest; the root keeps all."""
+_BOARDS = 256
+"""Positions kept as boards, so that a leaf is one move from one of them; 10 MB on 19x19."""
 _LINE = 24
 """Longest line in a report."""
 _LEAST_LEFT = 0.5
@@ -102,6 +104,22 @@ class NetworkSearch:
     """Ownership by the scorer, where the game is over."""
     may_pass: bool = True
     """False after a pass in a game that is not over: another pass would end it."""
+    boards: dict[int, Board] = field(default_factory=dict, repr=False)
+    """The positions of some nodes, those used last at the end."""
+
+    def position(self, path: list[int]) -> Board:
+        """Return the board of the last node of a path, played on from the nearest one kept."""
+        start = next((n for n in range(len(path) - 2, 0, -1) if path[n] in self.boards), 0)
+        board = self.board
+        if start:
+            board = self.boards[path[start]] = self.boards.pop(path[start])
+        board = board.copy()
+        for move in self.tree.move[path[start + 1 :]].tolist():
+            board.push(move)
+        self.boards[path[-1]] = board
+        if len(self.boards) > _BOARDS:
+            del self.boards[next(iter(self.boards))]
+        return board
 
     def descend(self, board: Board) -> int | None:
         """Return the node of a position in the tree, or None."""
@@ -273,7 +291,7 @@ class SearchPlayer(Searching):
     def _grow(self, search: NetworkSearch, room: int, pool: ThreadPoolExecutor | None) -> int:
         """Evaluate the next leaves; return how many the network evaluated."""
         tree = search.tree
-        ways: list[list[int]] = []
+        ways: list[IntArray] = []
         boards: list[Board] = []
         for _ in range(room):
             path = tree.descend(self.explore, self.urgency)
@@ -284,17 +302,14 @@ class SearchPlayer(Searching):
             if tree.waiting[leaf] > 1:
                 tree.give_up(path)
                 break
-            board = search.board.copy()
-            for move in tree.move[path[1:]].tolist():
-                board.push(move)
             ways.append(path)
-            boards.append(board)
+            boards.append(search.position(path.tolist()))
         if not ways:
             return 0
         try:
             views = self._evaluate(boards, pool)
             for path, board, view in zip(ways, boards, views, strict=True):
-                self._judge(search, path[-1], board, view)
+                self._judge(search, int(path[-1]), board, view)
                 tree.back_up(path)
         except BaseException:
             self._kept.clear()  # positions still wait in this tree
@@ -478,19 +493,15 @@ def likely_moves(
     """
     order = np.argsort(-priors, kind="stable")
     if only is None:
-        order = order[: width + 1]
-    order = order[priors[order] > 0]
-    moves = points_at(order, board.rows, board.cols)
-    if only is None:
-        eyes = np.empty(len(moves), np.bool_)
-        own_eyes(board.state, moves, board.turn, eyes)
-        kept = ~eyes
+        moves, chances = np.empty(width + 2, np.int64), np.empty(width + 2)
+        count = keep_likely(board.state, order[: width + 1], priors, moves, chances)
+        moves, chances = moves[:count], chances[:count]
     else:
-        kept = np.isin(moves, list(only))
-    moves, chances = moves[kept], priors[order[kept]]
-    if only is None and PASS not in moves:
-        moves, chances = np.append(moves, PASS), np.append(chances, priors[-1])
-    return moves.astype(np.int64), chances / max(float(chances.sum()), 1e-300)
+        order = order[priors[order] > 0]
+        points = points_at(order, board.rows, board.cols)
+        kept = np.isin(points, list(only))
+        moves, chances = points[kept].astype(np.int64), priors[order[kept]]
+    return moves, chances / max(float(chances.sum()), 1e-300)
 
 
 def without_mirror_images(

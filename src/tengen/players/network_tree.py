@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
-from tengen.players.network_kernels import NOBODY, walk
+from tengen.players.network_kernels import NOBODY, back_up, walk
 
 _OWNERSHIP_SCALE = 127.0
 """Ownership is kept in bytes."""
@@ -57,7 +57,7 @@ class NetworkTree:
         self.edge_child = np.empty(0, np.int32)
         self._add(NOBODY, 0, turn)
 
-    def descend(self, explore: float = EXPLORE, urgency: float = URGENCY) -> list[int]:
+    def descend(self, explore: float = EXPLORE, urgency: float = URGENCY) -> IntArray:
         """Walk from the root to a position to evaluate, or to one that is over; mark the way.
 
         The last node may be one that waits already: then nothing new can be found for now.
@@ -67,14 +67,14 @@ class NetworkTree:
             self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, explore,
             urgency, self._way,
         )  # fmt: skip
-        path: list[int] = self._way[:length].tolist()
+        path = np.empty(length + (edge != NOBODY), np.int64)
+        path[:length] = self._way[:length]
         if edge != NOBODY:
-            node = path[-1]
-            child = self._add(node, int(self.edge_move[edge]), -int(self.turn[node]))
+            node = int(path[length - 1])
+            path[length] = child = self._add(node, int(self.edge_move[edge]), -int(self.turn[node]))
             self.edge_child[edge] = child
             self.opened[node] += 1
             self.explored[node] += self.edge_prior[edge]
-            path.append(child)
         self.waiting[path] += 1
         return path
 
@@ -101,13 +101,11 @@ class NetworkTree:
         self.ownership[node] = np.rint(ownership * _OWNERSHIP_SCALE)
         self.judged[node], self.over[node] = True, over
 
-    def back_up(self, path: list[int]) -> None:
+    def back_up(self, path: IntArray) -> None:
         """Add the worth of the last node of a way to all of it."""
-        self.waiting[path] -= 1
-        self.visits[path] += 1
-        self.sums[path] += self.own[path[-1]]
+        back_up(path, self.waiting, self.visits, self.sums, self.own)
 
-    def give_up(self, path: list[int]) -> None:
+    def give_up(self, path: IntArray) -> None:
         """Undo the visits of a path that was not evaluated."""
         self.waiting[path] -= 1
 
