@@ -248,17 +248,17 @@ def network() -> list[Any]:
 
 
 def self_play() -> list[Any]:
+    from tengen.learners.network import inputs_kernels
     from tengen.learners.network.inputs import of_boards
-    from tengen.learners.self_play import rules_kernels
 
     found = of_boards(boards((5, 5), (5, 5)), ladders=False)
     codes, history = np.repeat(found.codes, 2, 0), np.repeat(found.history, 2, 0)
-    facts, slots = np.ones((4, rules_kernels.FACTS), np.int32), np.array([0, 2])
+    facts, slots = np.ones((4, inputs_kernels.FACTS), np.int32), np.array([0, 2])
     owners = np.zeros((2, 25), np.int8)
     legal = (found.codes & 3 == 0) & (found.codes >> 2 > 0)
     moves = np.array([legal[0].argmax(), 25])
-    rules_kernels.play_moves(codes, history, facts, slots, moves, slots + 1, 5)
-    rules_kernels.write_owners(codes, slots + 1, owners, 5)
+    inputs_kernels.play_moves(codes, history, facts, slots, moves, slots + 1, 5)
+    inputs_kernels.write_owners(codes, slots + 1, owners, 5)
     return [codes, history, facts, owners]
 
 

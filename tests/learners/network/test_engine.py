@@ -26,9 +26,8 @@ from tengen.learners.network.engine import (
 )
 from tengen.learners.network.engine_kernels import ADD, COLS, RELU, ROWS, STORE, convolve
 from tengen.learners.network.evaluation import SIZES, describe, equivariance_error
-from tengen.learners.network.group import group_places, lifting_places, spreading
 from tengen.learners.network.inputs import N_PLANES, Positions
-from tengen.learners.network.layers import lay_out, operations
+from tengen.learners.network.layers import lay_out, operations, tied_places
 from tengen.learners.network.learner import check_size, untrained
 
 TINY = DESIGNS["tiny"]
@@ -79,12 +78,11 @@ def test_convolution_matches_slow_reference(rows: int, cols: int, tile: int, wha
 
 
 def test_group_kernels_are_made_of_the_free_ones() -> None:
-    assert sorted(set(group_places(3).ravel())) == list(range(72))
+    places = tied_places((8, 3, 3), 8)
+    assert sorted(set(places.ravel())) == list(range(72))
     laid = lay_out(np.arange(72, dtype=np.float32).reshape(1, 1, 8, 3, 3), 8)
-    assert laid.shape == (8, 8, 3, 3)
-    matrix = spreading(group_places(3), 72)
-    assert np.array_equal(np.arange(72) @ matrix, laid.ravel())
-    assert np.array_equal(lifting_places(3)[0], np.arange(9))
+    assert laid.shape == (8, 8, 3, 3) and np.array_equal(laid.ravel(), places.ravel())
+    assert np.array_equal(tied_places((3, 3), 8)[0], np.arange(9))
 
 
 @pytest.mark.parametrize("design", [TINY, TWO, DESIGNS["small"]])

@@ -10,13 +10,13 @@ from tests.needs import need
 torch = need("torch")
 
 
+from tengen.learners.network.inputs_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.parallel_games import (  # noqa: E402
     ENOUGH,
     NOBODY,
     Resigning,
     copy_into,
 )
-from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.settings import SelfPlaySettings  # noqa: E402
 from tengen.learners.self_play.training import Loop  # noqa: E402
 
@@ -25,7 +25,8 @@ CPU = torch.device("cpu")
 
 def test_nobody_resigns_before_enough_is_known_and_few_winners_would_have() -> None:
     games, generator = 50, torch.Generator().manual_seed(1)
-    resigning = Resigning(games, error=0.1, played_out=0.5, device=CPU)
+    settings = SelfPlaySettings(resign=0.1, played_out=0.5)
+    resigning = Resigning(games, settings, CPU)
     everyone, side = torch.arange(games), torch.ones(games)
     assert float(resigning.floor) == NOBODY
     seen: list[float] = []

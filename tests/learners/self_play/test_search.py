@@ -10,7 +10,13 @@ from tests.needs import need
 
 torch = need("torch")
 
-from tengen.learners.network.inputs_kernels import HISTORY  # noqa: E402
+from tengen.learners.network.inputs_kernels import (  # noqa: E402
+    HISTORY,
+    PASSES,
+    PLY,
+    SCORE,
+    SIDE,
+)
 from tengen.learners.network.settings import Design  # noqa: E402
 from tengen.learners.network.torch_network import (  # noqa: E402
     FoldedNetwork,
@@ -21,7 +27,6 @@ from tengen.learners.network.torch_network import (  # noqa: E402
     planes_of,
 )
 from tengen.learners.self_play.parallel_games import traced  # noqa: E402
-from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
 from tengen.learners.self_play.search import Search, visit_plan  # noqa: E402
 from tengen.learners.self_play.tensor_boards import Boards, legal  # noqa: E402
 

@@ -187,7 +187,7 @@ class Engine(Layers[Float32Array]):
             best=logits[-1] if outputs > 1 else None,
         )
 
-    def lift(self, planes: Any, name: str, fields: int, size: int) -> Float32Array:
+    def lift(self, planes: Any) -> Float32Array:
         """Convolve planes; of packed positions, by adding rows of a table."""
         if not isinstance(planes, Positions):
             return self._convolve_planes(planes)
@@ -258,7 +258,7 @@ class Engine(Layers[Float32Array]):
         """Clip below at zero."""
         return np.maximum(x, 0)
 
-    def add_to_maps(self, x: Float32Array, whole: Float32Array) -> Float32Array:
+    def add_to_maps(self, x: Float32Array, whole: Float32Array, order: int = 1) -> Float32Array:
         """Add one number per map."""
         return x + whole[:, None, None, :]
 

@@ -380,8 +380,9 @@ def pool(x, edge, rows, cols, order, mean, most):
     A field at a point is the mean of its `order` maps.
     """
     for p in range(x.shape[0]):
-        mean[p] = 0
-        most[p] = -np.inf
+        for f in range(mean.shape[1]):
+            mean[p, f] = 0
+            most[p, f] = -np.inf
         for r in range(edge, rows + edge):
             for c in range(edge, cols + edge):
                 for f in range(mean.shape[1]):

@@ -56,9 +56,6 @@ class _Graph(SeparateLayers[str]):
         less = self.node("Sub", self.node("Sqrt", points), self.constant(USUAL_SIZE))
         return self.node("Div", less, self.constant(SIZE_SCALE))
 
-    def lift(self, planes: str, name: str, fields: int, size: int) -> str:
-        return self._convolved(planes, self.engine.kernel(name))
-
     def convolve(self, x: str, name: str, fields: int, size: int) -> str:
         return self._convolved(x, self.engine.kernel(name))
 
@@ -78,13 +75,12 @@ class _Graph(SeparateLayers[str]):
     def add(self, x: str, y: str) -> str:
         return self.node("Add", x, y)
 
-    def add_to_maps(self, x: str, whole: str) -> str:
+    def add_to_maps(self, x: str, whole: str, order: int = 1) -> str:
+        if order > 1:
+            each = self.node("Unsqueeze", whole, self.constant([2], np.int64))
+            times = self.constant([1, 1, order], np.int64)
+            whole = self.node("Flatten", self.node("Tile", each, times))
         return self.node("Add", x, self.node("Unsqueeze", whole, self.constant([2, 3], np.int64)))
-
-    def orient(self, whole: str) -> str:
-        each = self.node("Unsqueeze", whole, self.constant([2], np.int64))
-        times = self.constant([1, 1, self.design.order], np.int64)
-        return self.node("Flatten", self.node("Tile", each, times))
 
     def merge(self, x: str) -> str:
         order = self.design.order

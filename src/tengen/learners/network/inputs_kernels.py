@@ -1,6 +1,6 @@
-"""Write a position as one byte a point, seen from the side to move; know no network.
+"""Positions as one byte per point, seen from the side to move: write them, and play on.
 
-The byte is all that the network is told of a point besides the last moves. Its bits:
+The byte holds all that the network reads of a point besides the last moves. Its bits:
 
     0-1  0 empty, 1 own stone, 2 enemy stone
     stones:  2-3  liberties of the block less one, at most 3
@@ -11,6 +11,7 @@ The byte is all that the network is told of a point besides the last moves. Its 
              6    forbidden by ko
 
 A liberty that a stone gains by taking stones is counted only where it touches the stone itself.
+Stones and ko can be read back from the bytes, so self-play keeps its positions as nothing else.
 """
 
 # mypy: ignore-errors
@@ -19,8 +20,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import clear, is_legal, near, new_state, place, play_move
-from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, KO, PASS, ROWS, SCALARS, TURN
+from tengen.board.kernels import area_score, clear, is_legal, near, new_state, place, play_move
+from tengen.board.layout_kernels import (
+    BLACK,
+    COLOUR,
+    COLS,
+    EMPTY,
+    HEAD,
+    KO,
+    PASS,
+    ROWS,
+    SCALARS,
+    TURN,
+    WHITE,
+)
 from tengen.board.tactics_kernels import CATCHES, read_blocks, read_ladders
 from tengen.jit import kernel
 
@@ -31,9 +44,12 @@ TAKES = 16  # empty points
 CATCHES_BIT = 32
 KO_BIT = 64
 HISTORY = 5
-"""How many of the last moves the network sees."""
+"""How many of the last moves the network reads."""
 NOWHERE = -1
 """Place of a pass, or of a move that was never played, in a history."""
+SIDE, PASSES, PLY, SCORE = 0, 1, 2, 3
+"""Columns of the facts of a position: the side to move, passes just made, plies, Black's lead."""
+FACTS = 4
 
 
 @kernel
@@ -129,3 +145,75 @@ def encode_games(moves, colours, offsets, setup, setup_colours, setup_offsets, l
             encode(s, colour, ladders[g], codes[i - offsets[first]])
             play_move(s, p, colour)
     return -1
+
+
+# ----- Games of self-play -----
+
+
+@kernel
+def _set_up(s, codes, turn, lines):
+    """Make the state of a position from its bytes."""
+    clear(s, lines, lines)
+    ko = 0
+    for index in range(lines * lines):
+        p = (index // lines + 1) * (lines + 1) + index % lines + 1
+        stone = codes[index] & 3
+        if stone != 0:
+            place(s, p, turn if stone == OWN else 3 - turn)
+        elif codes[index] & KO_BIT:
+            ko = p
+    s[SCALARS, TURN] = turn
+    s[SCALARS, KO] = ko
+
+
+@kernel
+def play_moves(codes, history, facts, source, moves, target, lines):
+    """Play a legal move in every game, from its source slot to its target slot."""
+    s = new_state(lines, lines)
+    for g in range(source.shape[0]):
+        a, b, move = source[g], target[g], moves[g]
+        turn = np.int64(facts[a, SIDE])
+        _set_up(s, codes[a], turn, lines)
+        passes = facts[a, PASSES] + 1
+        p = PASS
+        if move < lines * lines:
+            p = (move // lines + 1) * (lines + 1) + move % lines + 1
+            passes = 0
+        play_move(s, p, turn)
+        encode(s, 3 - turn, False, codes[b])
+        facts[b, SIDE], facts[b, PASSES], facts[b, PLY] = 3 - turn, passes, facts[a, PLY] + 1
+        facts[b, SCORE] = area_score(s)
+        for i in range(HISTORY - 1, 0, -1):
+            history[b, i] = history[a, i - 1]
+        history[b, 0] = -1 if p == PASS else move
+
+
+@kernel
+def write_owners(codes, slots, owners, lines):
+    """Write who owns every point: 1 the side to move, -1 the other, 0 nobody."""
+    s = new_state(lines, lines)
+    reach = np.empty(s.shape[1], np.int64)
+    stack = np.empty(s.shape[1], np.int64)
+    for g in range(slots.shape[0]):
+        _set_up(s, codes[slots[g]], BLACK, lines)  # as if the side to move were Black
+        for colour in (BLACK, WHITE):
+            top = 0
+            for p in range(s.shape[1]):
+                if colour == BLACK:
+                    reach[p] = 0
+                if s[COLOUR, p] == colour:
+                    reach[p] = colour
+                    stack[top] = p
+                    top += 1
+            while top > 0:
+                top -= 1
+                x = stack[top]
+                for k in range(4):
+                    q = near(x, k, lines + 1)
+                    if s[COLOUR, q] == EMPTY and reach[q] & colour == 0:
+                        reach[q] |= colour
+                        stack[top] = q
+                        top += 1
+        for index in range(lines * lines):
+            p = (index // lines + 1) * (lines + 1) + index % lines + 1
+            owners[g, index] = 1 if reach[p] == BLACK else -1 if reach[p] == WHITE else 0

@@ -110,7 +110,8 @@ def owners(line, width, result):
     n = line.shape[0]
     alive = np.zeros(n, np.int64)
     region, stack = np.zeros(n, np.int64), np.empty(n, np.int64)
-    result[:] = EMPTY
+    for p in range(n):
+        result[p] = EMPTY
     _area_of(line, width, BLACK, alive, result, region, stack)
     _area_of(line, width, 3 - BLACK, alive, result, region, stack)
     for p in range(n):

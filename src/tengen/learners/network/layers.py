@@ -5,15 +5,23 @@ of `Layers`, which leave it the whole tower; the shapes of all tensors and the c
 follow from running the layers on sizes alone. A new layer is one more call in `Layers.run` or
 `SeparateLayers.block`.
 
-A map belongs to a field and an orientation (see `group`): map = field * order + orientation. With
-`order` 8 the network commutes with all symmetries of the board; with order 1 every map is a field
-of its own, nothing is tied, and the same layers are a plain residual network.
+A *field* is a feature that comes in `order` *orientations*; map = field * order + orientation. With
+order 8, one orientation per symmetry of the square (the regular representation), the network
+commutes with all symmetries of the board: turning the board turns every map and moves what
+orientation `r` said to orientation `g r`. A convolution keeps this if its kernel depends only on
+how output and input lie towards each other:
+
+    kernel[out r, in q](x)  =  free[r^-1 q](r^-1 x)
+
+so that 8 x 8 kernels follow from 8 free ones. The first layer reads plain planes, which have no
+orientation: its eight kernels are one free kernel, turned. With order 1 every map is a field of its
+own, nothing is tied, and the same layers are a plain residual network.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -21,7 +29,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from tengen.arrays import Float32Array, IntArray
-from tengen.learners.network.group import ORIENTATIONS, group_places, lifting_places
+from tengen.board.symmetry import compose, inverse, transform
 from tengen.learners.network.inputs import N_PLANES
 from tengen.learners.network.settings import LIFTING_SIZE, Design
 
@@ -54,8 +62,7 @@ class Layers(ABC, Generic[T]):
     def run(self, planes: Any) -> Outputs[T]:
         """Compute the outputs for input planes."""
         design = self.design
-        x = self.lift(planes, "lift", design.fields, LIFTING_SIZE)
-        x = self.tower(x)
+        x = self.tower(self.lift(planes))
         moves = self.head(x, "move_fields")
         whole = self.pool(moves)
         bias = self.linear(whole, "move_bias", design.head_fields)
@@ -67,7 +74,7 @@ class Layers(ABC, Generic[T]):
         return Outputs(points, passing, owner, self.linear(hidden, "value", VALUES))
 
     @abstractmethod
-    def lift(self, planes: Any, name: str, fields: int, size: int) -> T:
+    def lift(self, planes: Any) -> T:
         """Convolve planes into fields by free kernels, each turned into all orientations."""
 
     @abstractmethod
@@ -83,8 +90,8 @@ class Layers(ABC, Generic[T]):
         """Clip below at zero."""
 
     @abstractmethod
-    def add_to_maps(self, x: T, whole: T) -> T:
-        """Add one number per map to all its points."""
+    def add_to_maps(self, x: T, whole: T, order: int = 1) -> T:
+        """Add one number per field to all points of its `order` maps."""
 
     @abstractmethod
     def pool(self, x: T) -> T:
@@ -100,7 +107,11 @@ class Layers(ABC, Generic[T]):
 
 
 class SeparateLayers(Layers[T]):
-    """The residual blocks one operation at a time."""
+    """The layers one operation at a time."""
+
+    def lift(self, planes: Any) -> T:
+        """Convolve planes into fields."""
+        return self.convolve(planes, "lift", self.design.fields, LIFTING_SIZE)
 
     def tower(self, x: T) -> T:
         """Run all residual blocks and the norm behind them."""
@@ -114,16 +125,16 @@ class SeparateLayers(Layers[T]):
         y = self.convolve(self.norm(x, f"{name}.norm1"), f"{name}.conv1", fields, 3)
         if pools:
             whole = self.linear(self.pool(self.merge(y)), f"{name}.pool", fields)
-            y = self.add_to_maps(y, self.orient(whole))
+            y = self.add_to_maps(y, whole, self.design.order)
         return self.add(x, self.convolve(self.norm(y, f"{name}.norm2"), f"{name}.conv2", fields, 3))
 
     def head(self, x: T, name: str) -> T:
-        """Run the first layer of an output: one map per field."""
+        """Run the first layer of an output."""
         return self.merge(self.relu(self.convolve(x, name, self.design.head_fields, 1)))
 
     @abstractmethod
     def convolve(self, x: T, name: str, fields: int, size: int) -> T:
-        """Convolve fields into fields by a tied kernel."""
+        """Convolve planes or fields into fields by a tied kernel."""
 
     @abstractmethod
     def norm(self, x: T, name: str) -> T:
@@ -132,10 +143,6 @@ class SeparateLayers(Layers[T]):
     @abstractmethod
     def add(self, x: T, y: T) -> T:
         """Add maps to maps."""
-
-    @abstractmethod
-    def orient(self, whole: T) -> T:
-        """Repeat one number per field for each of the field's orientations."""
 
     @abstractmethod
     def merge(self, x: T) -> T:
@@ -174,28 +181,21 @@ class _Sizes(SeparateLayers[_Size]):
         self.products = 0
         """Multiplications per point in convolutions."""
 
-    def lift(self, planes: Any, name: str, fields: int, size: int) -> _Size:
-        self.weights[f"{name}.weight"] = Weight(
-            (fields, N_PLANES, size, size), "normal", N_PLANES * size**2, tied=True
-        )
-        self.products += N_PLANES * size**2 * fields * self.design.order
-        return _Size(fields, self.design.order)
-
     def convolve(self, x: _Size, name: str, fields: int, size: int) -> _Size:
         # A block begins as nothing but the way around it.
         start: Any = "zero" if name.endswith(".conv2") else "normal"
-        inputs = x.fields * x.order * size**2
-        shape = (fields, x.fields, x.order, size, size)
+        inputs, order = x.fields * x.order * size**2, self.design.order
+        orientations = () if name == "lift" else (order,)
+        shape = (fields, x.fields, *orientations, size, size)
         self.weights[f"{name}.weight"] = Weight(shape, start, inputs, tied=True)
-        self.products += inputs * fields * x.order
-        return _Size(fields, x.order)
+        self.products += inputs * fields * order
+        return _Size(fields, order)
 
     def norm(self, x: _Size, name: str) -> _Size:
-        shape = (x.fields,)
-        self.weights[f"{name}.gain"] = Weight(shape, "one")
-        self.weights[f"{name}.bias"] = Weight(shape, "zero")
-        self.weights[f"{name}.mean"] = Weight(shape, "zero", learned=False)
-        self.weights[f"{name}.variance"] = Weight(shape, "one", learned=False)
+        starts: dict[str, Any] = {"gain": "one", "bias": "zero", "mean": "zero", "variance": "one"}
+        for part, start in starts.items():
+            learned = part in ("gain", "bias")
+            self.weights[f"{name}.{part}"] = Weight((x.fields,), start, learned=learned)
         return x
 
     def relu(self, x: _Size) -> _Size:
@@ -205,12 +205,9 @@ class _Sizes(SeparateLayers[_Size]):
         assert x == y
         return x
 
-    def add_to_maps(self, x: _Size, whole: _Size) -> _Size:
-        assert x == whole
+    def add_to_maps(self, x: _Size, whole: _Size, order: int = 1) -> _Size:
+        assert x == _Size(whole.fields, order)
         return x
-
-    def orient(self, whole: _Size) -> _Size:
-        return _Size(whole.fields, self.design.order)
 
     def merge(self, x: _Size) -> _Size:
         return _Size(x.fields)
@@ -219,42 +216,54 @@ class _Sizes(SeparateLayers[_Size]):
         assert x.order == 1
         return _Size(3 * x.fields)
 
-    def linear(self, x: _Size, name: str, outputs: int) -> _Size:
-        self.weights[f"{name}.weight"] = Weight((outputs, x.fields), "uniform", x.fields)
+    def linear(self, x: _Size, name: str, outputs: int, *kernel: int) -> _Size:
+        shape = (outputs, x.fields, *kernel)
+        self.weights[f"{name}.weight"] = Weight(shape, "uniform", x.fields)
         self.weights[f"{name}.bias"] = Weight((outputs,), "uniform", x.fields)
         return _Size(outputs)
 
     def points(self, x: _Size, name: str, outputs: int) -> _Size:
-        self.weights[f"{name}.weight"] = Weight((outputs, x.fields, 1, 1), "uniform", x.fields)
-        self.weights[f"{name}.bias"] = Weight((outputs,), "uniform", x.fields)
-        return _Size(outputs)
+        return self.linear(x, name, outputs, 1, 1)
 
 
 @cache
+def _sizes_of(design: Design) -> _Sizes:
+    sizes = _Sizes(design)
+    sizes.run(_Size(N_PLANES))
+    return sizes
+
+
 def weights_of(design: Design) -> dict[str, Weight]:
     """Return every tensor of a design by name, in the order in which the layers use them."""
-    sizes = _Sizes(design)
-    sizes.run(None)
-    return sizes.weights
+    return _sizes_of(design).weights
 
 
 def operations(design: Design, rows: int = 19, cols: int = 19) -> int:
     """Count multiplications and additions in the convolutions for one position."""
-    sizes = _Sizes(design)
-    sizes.run(None)
-    return 2 * rows * cols * sizes.products
+    return 2 * rows * cols * _sizes_of(design).products
 
 
-def tied_places(shape: Sequence[int], order: int) -> IntArray:
-    """Return which entry of a free kernel ([order x] side x side) stands where, per orientation."""
-    if len(shape) == 3 and order == ORIENTATIONS:
-        return group_places(shape[-1])
-    return lifting_places(shape[-1])[:order]
+@cache
+def tied_places(shape: tuple[int, ...], order: int) -> IntArray:
+    """Return which entry of a free kernel ([order x] side x side) stands where, per orientation.
+
+    Row r holds the kernels that orientation r of the output reads from the orientations q of the
+    input, one after the other.
+
+    >>> tied_places((8, 3, 3), 8).shape, tied_places((3, 3), 8).shape
+    ((8, 72), (8, 9))
+    """
+    free = np.arange(math.prod(shape)).reshape(-1, *shape[-2:])
+    rows = []
+    for r in range(order):
+        relative = [0] if len(free) == 1 else [compose(q, inverse(r)) for q in range(order)]
+        rows.append(np.concatenate([transform(free[h], r).ravel() for h in relative]))
+    return np.stack(rows)
 
 
 def lay_out(free: Float32Array, order: int) -> Float32Array:
     """Turn a free kernel (out x in [x order] x side x side) into the kernel between all maps."""
     fields_out, fields_in, *shape = free.shape
-    laid = free.reshape(fields_out, fields_in, -1)[:, :, tied_places(shape, order)]
+    laid = free.reshape(fields_out, fields_in, -1)[:, :, tied_places(tuple(shape), order)]
     laid = laid.reshape(fields_out, fields_in, order, -1).transpose(0, 2, 1, 3)
     return np.ascontiguousarray(laid.reshape(fields_out * order, -1, *shape[-2:]))

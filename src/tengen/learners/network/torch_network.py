@@ -15,7 +15,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tengen.learners.network.group import spreading
 from tengen.learners.network.inputs import BOARD_PLANES, KOMI_PLANE, KOMI_SCALE, N_PLANES, TABLE
 from tengen.learners.network.layers import Outputs, SeparateLayers, Weight, tied_places, weights_of
 from tengen.learners.network.settings import SCORE_SCALE, SIZE_SCALE, USUAL_SIZE, Design
@@ -102,9 +101,6 @@ class _TorchLayers(SeparateLayers[Tensor]):
         """Return a weight as it is."""
         raise NotImplementedError
 
-    def lift(self, planes: Tensor, name: str, fields: int, size: int) -> Tensor:
-        return F.conv2d(planes, self.kernel(name).to(planes.dtype), padding=size // 2)
-
     def convolve(self, x: Tensor, name: str, fields: int, size: int) -> Tensor:
         return F.conv2d(x, self.kernel(name).to(x.dtype), padding=size // 2)
 
@@ -118,11 +114,9 @@ class _TorchLayers(SeparateLayers[Tensor]):
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         return x + y
 
-    def add_to_maps(self, x: Tensor, whole: Tensor) -> Tensor:
-        return x + whole[:, :, None, None].to(x.dtype)
-
-    def orient(self, whole: Tensor) -> Tensor:
-        return whole.repeat_interleave(self.design.order, 1)
+    def add_to_maps(self, x: Tensor, whole: Tensor, order: int = 1) -> Tensor:
+        each = whole if order == 1 else whole.repeat_interleave(order, 1)
+        return x + each[:, :, None, None].to(x.dtype)
 
     def merge(self, x: Tensor) -> Tensor:
         order = self.design.order
@@ -161,7 +155,8 @@ class Network(nn.Module):
             else:
                 place.register_buffer(last, _drawn(weight))
         for shape in {weight.shape[2:] for weight in weights_of(design).values() if weight.tied}:
-            spread = torch.tensor(spreading(tied_places(shape, design.order), math.prod(shape)))
+            places = torch.tensor(tied_places(shape, design.order)).flatten()
+            spread = F.one_hot(places, math.prod(shape)).float().T.contiguous()
             self.register_buffer(_spread_name(shape), spread, persistent=False)
 
     def forward(self, planes: Tensor) -> Output:

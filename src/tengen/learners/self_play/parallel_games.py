@@ -22,11 +22,10 @@ from torch import Tensor
 from tengen.errors import SpecError
 from tengen.learners.network import DeepNetwork
 from tengen.learners.network.batches import Batch
-from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
+from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE, PASSES, PLY, SCORE, SIDE
 from tengen.learners.network.shards import Made, Shard, refuse_shards
 from tengen.learners.network.torch_network import FoldedNetwork, network_of
 from tengen.learners.network.training import use_fast_products
-from tengen.learners.self_play.rules_kernels import PASSES, PLY, SCORE, SIDE
 from tengen.learners.self_play.search import Search
 from tengen.learners.self_play.settings import SelfPlaySettings, longest
 from tengen.learners.self_play.tensor_boards import legal
@@ -81,10 +80,8 @@ def traced(judged: Tensor, plies: Tensor, result: Tensor, trace: float) -> Tenso
 class Resigning:
     """Lowest values of the games under way, and of winners lately."""
 
-    def __init__(
-        self, games: int, *, error: float, played_out: float, device: torch.device
-    ) -> None:
-        self.error, self.share = error, played_out
+    def __init__(self, games: int, settings: SelfPlaySettings, device: torch.device) -> None:
+        self.error, self.share = settings.resign, settings.played_out
         self.lowest = torch.ones((games, 2), device=device)
         """Of Black and White in every game, at their own moves."""
         self.played_out = torch.ones(games, dtype=torch.bool, device=device)
@@ -159,20 +156,20 @@ class ParallelGames:
         def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
             return torch.zeros((games, plies, *shape), dtype=dtype, device=device)
 
-        self._codes = zeros(points, dtype=torch.uint8)
-        self._history = zeros(HISTORY, dtype=torch.int16)
-        self._passed = zeros(dtype=torch.bool)
-        self._policy = zeros(points + 1, dtype=torch.float16)
-        self._judged = zeros(dtype=torch.float16)
-        """What the network alone said of the positions, for their mover."""
+        self._played = {
+            "codes": zeros(points, dtype=torch.uint8),
+            "last_moves": zeros(HISTORY, dtype=torch.int16),
+            "passed": zeros(dtype=torch.bool),
+            "policy": zeros(points + 1, dtype=torch.float16),
+            "judged": zeros(dtype=torch.float16),
+        }
+        """Positions of the games under way, with the network's own value for their mover."""
         self._game = torch.arange(games, device=device)
         self.counts = torch.ones(games, dtype=torch.bool, device=device)
         """Whether the game that is under way in a place counts."""
         self.resigning = None
         if settings.resign and endless:  # a round of workers is too short to measure it
-            self.resigning = Resigning(
-                games, error=settings.resign, played_out=settings.played_out, device=device
-            )
+            self.resigning = Resigning(games, settings, device)
         self._resigned = torch.zeros(games, dtype=torch.bool, device=device)
         """Games whose side to move gave up before the move that was just played."""
         self._begin(self._game)
@@ -204,11 +201,10 @@ class ParallelGames:
         boards, roots = search.boards, search.roots
         codes, facts = boards.codes[roots], boards.facts[roots]
         ply = facts[:, PLY].long()
-        self._codes[game, ply] = codes
-        self._history[game, ply] = boards.history[roots]
-        self._passed[game, ply] = facts[:, PASSES] > 0
-        self._policy[game, ply] = search.policy.to(torch.float16)
-        self._judged[game, ply] = search.judged.to(torch.float16)
+        last, passed = boards.history[roots], facts[:, PASSES] > 0
+        seen = codes, last, passed, search.policy, search.judged
+        for kept, new in zip(self._played.values(), seen, strict=True):
+            kept[game, ply] = new.to(kept.dtype)
         if self.resigning is not None:
             self._resigned = self.resigning.note(facts[:, SIDE], search.value)
         boards.play(roots, self._with_random_moves(codes, ply), roots)
@@ -248,30 +244,25 @@ class ParallelGames:
         # Whoever is to move now did not resign.
         lead = torch.where(counted, facts[:, SCORE] - komi, to_black)
         owner = search.boards.owners(slots) * to_black[:, None].to(torch.int8)
-        plies = torch.arange(self._codes.shape[1], device=self.device)
+        plies = torch.arange(longest(search.lines), device=self.device)
         row, ply = (plies[None, :] < facts[:, PLY, None]).nonzero(as_tuple=True)
         game = ended[row]
         black = self._hopes(ended, facts[:, PLY], lead)[row, ply]
         sign = torch.where(ply % 2 == 0, 1.0, -1.0)  # Black moves first
-        now = Tally(
-            games=len(ended),
-            positions=len(row),
-            black_wins=int((lead > 0).sum()),
-            resigned=int((~counted).sum()),
-        )
-        self.tally = self.tally.plus(now)
+        wins, resigned = int((lead > 0).sum()), int((~counted).sum())
+        self.tally = self.tally.plus(Tally(0, len(ended), len(row), wins, resigned))
         if self.resigning is not None:
             self.resigning.ended(ended, lead)
         counts = counted[row]
         return Batch(
             rows=search.lines,
             cols=search.lines,
-            codes=self._codes[game, ply],
-            history=self._history[game, ply],
-            passed=self._passed[game, ply],
+            codes=self._played["codes"][game, ply],
+            history=self._played["last_moves"][game, ply],
+            passed=self._played["passed"][game, ply],
             komi=-sign * komi[row],
             territory=torch.zeros_like(counts),
-            moves=self._policy[game, ply],
+            moves=self._played["policy"][game, ply],
             winner=(sign * black + 1) / 2,
             score=sign * lead[row],
             scored=counts,
@@ -283,8 +274,8 @@ class ParallelGames:
         """Return what is to be learned of who won, for Black, by ply of games that ended."""
         result = torch.sign(lead)[:, None]
         if self.settings.trace == 1:
-            return result.expand(-1, self._codes.shape[1])
-        judged = self._judged[ended].float()
+            return result.expand(-1, longest(self.search.lines))
+        judged = self._played["judged"][ended].float()
         judged[:, 1::2] *= -1  # White moves there
         return traced(judged, plies, result[:, 0], self.settings.trace)
 
@@ -299,11 +290,7 @@ class ParallelGames:
             "komi": search.komi,
             "limit": search.limit,
             "counts": self.counts,
-            "played_codes": self._codes,
-            "played_last_moves": self._history,
-            "played_passed": self._passed,
-            "played_policy": self._policy,
-            "played_judged": self._judged,
+            **{f"played_{name}": tensor for name, tensor in self._played.items()},
             **({} if self.resigning is None else self.resigning.tensors()),
         }
 

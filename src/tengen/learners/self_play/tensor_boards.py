@@ -1,18 +1,14 @@
 """Keep many positions of one size as tensors and play moves on them, on a processor or a GPU.
 
-A position is what the network reads of it: a byte a point, seen from the side to move (see
-`network.inputs_kernels`; no ladders), the last moves, and a few facts. Nothing else is
-needed to go on, for the bytes tell the stones and the ko. On the processor the board's own kernels
-play; on a GPU `rules.cu`, which the tests hold against them. Ko is simple, suicide forbidden.
+A position is what the network reads of it: a byte per point, seen from the side to move (see
+`network.inputs_kernels`; no ladders), the last moves, and a few facts. On the processor the board's
+own kernels play; on a GPU `rules.cu`, tested against them. Ko is simple, suicide forbidden.
 """
 
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,9 +17,13 @@ import torch
 from torch import Tensor
 
 from tengen.errors import TengenError
-from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
-from tengen.learners.self_play import rules_kernels
-from tengen.learners.self_play.rules_kernels import FACTS
+from tengen.learners.network.inputs_kernels import (
+    FACTS,
+    HISTORY,
+    NOWHERE,
+    play_moves,
+    write_owners,
+)
 
 SOURCE = Path(__file__).with_name("rules.cu")
 
@@ -37,7 +37,7 @@ class Boards:
         self.history = torch.full((slots, HISTORY), NOWHERE, dtype=torch.int16, device=device)
         """Where the last moves were, latest first; NOWHERE for a pass or none."""
         self.facts = torch.zeros((slots, FACTS), dtype=torch.int32, device=device)
-        """Columns SIDE, PASSES, PLY and SCORE of `rules_kernels`."""
+        """Columns SIDE, PASSES, PLY and SCORE of `inputs_kernels`."""
         self._empty = _empty_codes(lines).to(device)
         self._new = torch.tensor([1, 0, 0, 0], dtype=torch.int32, device=device)
         self._cuda = None
@@ -56,7 +56,7 @@ class Boards:
     def play(self, source: Tensor, moves: Tensor, target: Tensor) -> None:
         """Play legal moves (row by row, the pass last) from source slots to target slots."""
         if self._cuda is None:
-            rules_kernels.play_moves(
+            play_moves(
                 self.codes.numpy(), self.history.numpy(), self.facts.numpy(), source.numpy(),
                 moves.numpy(), target.numpy(), self.lines,
             )  # fmt: skip
@@ -72,7 +72,7 @@ class Boards:
         """Say who owns every point by area: 1 the side to move, -1 the other, 0 nobody."""
         found = torch.empty((len(slots), self.points), dtype=torch.int8, device=self.device)
         if self._cuda is None:
-            rules_kernels.write_owners(self.codes.numpy(), slots.numpy(), found.numpy(), self.lines)
+            write_owners(self.codes.numpy(), slots.numpy(), found.numpy(), self.lines)
         elif len(slots):
             self._cuda.launch("write_owners", len(slots), self.codes, slots, found, len(slots))
         return found
@@ -86,18 +86,12 @@ def legal(codes: Tensor) -> Tensor:
 
 def _empty_codes(lines: int) -> Tensor:
     """Return the bytes of an empty board: a stone's liberties, at most 3."""
-    inside = torch.zeros((lines, lines), dtype=torch.int64)
-    for axis in (0, 1):
-        side = torch.full((lines,), 2)
-        side[0] = side[-1] = 1
-        inside = inside + (side[:, None] if axis == 0 else side[None, :])
-    return (inside.clamp(max=3) << 2).to(torch.uint8).flatten()
+    side = torch.full((lines,), 2)
+    side[0] = side[-1] = 1
+    return ((side[:, None] + side).clamp(max=3) << 2).to(torch.uint8).flatten()
 
 
 # ----- CUDA text, compiled for this machine's GPU and launched on tensors -----
-
-# NVRTC, CUDA's compiler as a library, comes with every PyTorch that drives NVIDIA's GPUs, so no
-# toolkit need be installed; where it is not found, `nvcc` is tried.
 
 _THREADS = 128
 
@@ -122,18 +116,12 @@ class Module:
         if status:
             raise _CudaError(f"CUDA's driver answered {status}")
 
-    def load(self, name: str) -> None:
-        """Find a kernel by its name."""
-        found = ctypes.c_void_p()
-        self._check(
-            self._driver.cuModuleGetFunction(ctypes.byref(found), self._module, name.encode())
-        )
-        self._kernels[name] = found
-
     def launch(self, name: str, threads: int, *arguments: Tensor | int) -> None:
         """Start a kernel on the current stream, one thread for each of `threads`."""
         if name not in self._kernels:
-            self.load(name)
+            found = self._kernels[name] = ctypes.c_void_p()
+            given = ctypes.byref(found), self._module, name.encode()
+            self._check(self._driver.cuModuleGetFunction(*given))
         values: list[Any] = []
         for argument in arguments:
             if isinstance(argument, Tensor):
@@ -154,29 +142,13 @@ class Module:
 
 
 def _compiled(text: str, options: Sequence[str]) -> bytes:
-    """Return machine code for the current device."""
-    major, minor = torch.cuda.get_device_capability()
-    target = f"sm_{major}{minor}"
-    reasons = []
-    for compiler in (_by_nvrtc, _by_nvcc):
-        try:
-            return compiler(text, target, options)
-        except (_CudaError, OSError, AttributeError) as failure:
-            reasons.append(str(failure))
-    raise _CudaError(f"no CUDA compiler works here: {'; '.join(reasons)}")
-
-
-def _by_nvrtc(text: str, target: str, options: Sequence[str]) -> bytes:
-    library = _nvrtc()
-    program = ctypes.c_void_p()
+    """Return machine code for the current device, by NVRTC, CUDA's compiler as a library."""
+    library, program, size = _nvrtc(), ctypes.c_void_p(), ctypes.c_size_t()
     if library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"rules.cu", 0, None, None):
         raise _CudaError("NVRTC takes no program")
-    flags = [f"--gpu-architecture={target}".encode(), *(option.encode() for option in options)]
-    failed = library.nvrtcCompileProgram(
-        program, len(flags), (ctypes.c_char_p * len(flags))(*flags)
-    )
-    size = ctypes.c_size_t()
-    if failed:
+    major, minor = torch.cuda.get_device_capability()
+    flags = [option.encode() for option in (f"--gpu-architecture=sm_{major}{minor}", *options)]
+    if library.nvrtcCompileProgram(program, len(flags), (ctypes.c_char_p * len(flags))(*flags)):
         library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
         log = ctypes.create_string_buffer(size.value + 1)
         library.nvrtcGetProgramLog(program, log)
@@ -190,11 +162,10 @@ def _by_nvrtc(text: str, target: str, options: Sequence[str]) -> bytes:
 
 
 def _nvrtc() -> Any:
-    """Load the NVRTC that belongs to PyTorch's CUDA."""
+    """Load the NVRTC that comes with every PyTorch for NVIDIA's GPUs."""
     major = str(torch.version.cuda or "").split(".")[0]
     names = [f"libnvrtc.so.{major}", "libnvrtc.so"]
-    folders = [*map(Path, sys.path), *Path("/usr/local").glob("cuda*/lib64")]
-    for folder in folders:
+    for folder in [*map(Path, sys.path), *Path("/usr/local").glob("cuda*/lib64")]:
         for pattern in (f"nvidia/*/lib/libnvrtc.so.{major}*", f"libnvrtc.so.{major}*"):
             if folder.is_dir():
                 names += sorted(str(path) for path in folder.glob(pattern))
@@ -203,16 +174,4 @@ def _nvrtc() -> Any:
             return ctypes.CDLL(name)
         except OSError:
             continue
-    raise _CudaError("NVRTC is not found")
-
-
-def _by_nvcc(text: str, target: str, options: Sequence[str]) -> bytes:
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    with tempfile.TemporaryDirectory() as folder:
-        source, made = Path(folder, "rules.cu"), Path(folder, "rules.cubin")
-        source.write_text(text)
-        command = [nvcc, "-O3", "-cubin", f"-arch={target}", *options, "-o", str(made), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise _CudaError(f"nvcc: {done.stderr.strip()[:500]}")
-        return made.read_bytes()
+    raise _CudaError("NVRTC, CUDA's compiler, is not found")
