@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from tengen.board.symmetry import permutation
+from tengen.board.coordinates import permutation
 from tengen.errors import SpecError
 from tengen.learners.network.batches import Batch, Sampler, Source, gather
 from tengen.learners.network.inputs import POINT_PLANES

@@ -117,13 +117,13 @@ def counting() -> list[Any]:
 def records() -> list[Any]:
     import io
 
-    from tengen.records import bulk
+    from tengen.records import arrays
     from tengen.records.corpus import Unseen, replay_refusals
 
     text = b"(;SZ[9]AB[aa][cc]PB[\xc3\xa9\xe7\x8e\x8b]RE[B+3.5];W[ee];B[ef](;W[fe];B[])(;W[dd]))"
     text += b"\n(;SZ[5];B[aa];W[bb])"
     answers: list[Any] = []
-    for batch in bulk.read_batches(io.BytesIO(text), "x", lambda fault: None):  # type: ignore[arg-type]
+    for batch in arrays.read_in_bulk(io.BytesIO(text), "x", lambda fault: None):  # type: ignore[arg-type]
         a = batch.arrays
         answers += [a.moves, a.colours, a.offsets, a.rows, a.cols, a.setup, Unseen()(a)]
         answers += [list(map(str, replay_refusals(a)))]

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from tengen.arrays import FloatArray
     from tengen.board import Board
-    from tengen.records.bulk import GameBatch
+    from tengen.records.arrays import GameBatch
 
 _GAME = "B C3 W C2 B B2 W D3"
 
@@ -56,9 +56,9 @@ def _explorer() -> None:
 
 
 def _batch() -> GameBatch:
-    from tengen.records import bulk
+    from tengen.records import arrays
 
-    [batch] = bulk.read_batches(io.BytesIO(b"(;SZ[9]AB[aa];W[ee];B[])"), "warming", print)
+    [batch] = arrays.read_in_bulk(io.BytesIO(b"(;SZ[9]AB[aa];W[ee];B[])"), "warming", print)
     return batch
 
 

@@ -17,7 +17,7 @@ from tengen.arena.tournament import (
     read_openings,
 )
 from tengen.board import Board
-from tengen.board.symmetry import elements, point_permutation
+from tengen.board.coordinates import elements, point_permutation
 from tengen.errors import SpecError
 from tengen.players import parse_spec
 

@@ -38,10 +38,18 @@ from tengen.board import (
     random_point,
     row_col,
 )
-from tengen.board.coordinates import indices_of, places, point_from, points_at
+from tengen.board.coordinates import (
+    compose,
+    indices_of,
+    inverse,
+    permutation,
+    places,
+    point_from,
+    points_at,
+    transform,
+)
 from tengen.board.drawing import Mark, format_ascii, format_svg, panels, parse_ascii, star_points
 from tengen.board.playouts import SHAPES, shape_table
-from tengen.board.symmetry import compose, inverse, permutation, transform
 from tengen.errors import TengenError
 
 KO = "B B3 W C3 B A2 W D2 B B1 W C1 B C2 W B2"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tengen.board import PASS, Board
-from tengen.board.symmetry import elements, transform
+from tengen.board.coordinates import elements, transform
 from tengen.records import GameRecord
 
 Form = tuple[int, ...]

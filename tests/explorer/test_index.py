@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tengen.board import PASS, Board
-from tengen.board.symmetry import elements, point_permutation
+from tengen.board.coordinates import elements, point_permutation
 from tengen.errors import TengenError
 from tengen.explorer import (
     Openings,
@@ -38,7 +38,7 @@ from tengen.explorer.index import (
 from tengen.explorer.kernels import ELSEWHERE
 from tengen.models.store import pack, unpack
 from tengen.records import GameRecord, loads
-from tengen.records.archives import may_hold_games
+from tengen.records.reader import may_hold_games
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_openings as reference

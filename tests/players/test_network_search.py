@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of, play_random, point_at
-from tengen.board.symmetry import transform
+from tengen.board.coordinates import transform
 from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts.checks import check_player
 from tengen.errors import SpecError

@@ -23,7 +23,7 @@ from tengen.errors import RecordError
 from tengen.records import (
     Fault,
     GameRecord,
-    bulk,
+    arrays,
     kernels,
     loads,
     read_game,
@@ -31,7 +31,7 @@ from tengen.records import (
     sgf_grammar,
     sgf_properties,
 )
-from tengen.records.archives import BrokenStreamError, open_sources
+from tengen.records.reader import BrokenStreamError, open_sources
 from tengen.records.record import read_stream
 
 GOOD = b"(;GM[1]FF[4]SZ[9]KM[5.5]RE[B+2];B[ee];W[cc];B[])\n"
@@ -44,7 +44,7 @@ def read(data: bytes) -> tuple[list[GameRecord], list[Fault]]:
 
 def in_bulk(data: bytes) -> tuple[list[GameRecord], list[Fault]]:
     faults: list[Fault] = []
-    batches = bulk.read_batches(io.BytesIO(data), "x.sgf", faults.append)
+    batches = arrays.read_in_bulk(io.BytesIO(data), "x.sgf", faults.append)
     return [record for batch in batches for record in batch.records()], faults
 
 
@@ -273,7 +273,7 @@ def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     stream = Endless()
     count = 0
-    for batch in bulk.read_batches(stream, "x", lambda fault: None):  # type: ignore[arg-type]
+    for batch in arrays.read_in_bulk(stream, "x", lambda fault: None):  # type: ignore[arg-type]
         largest = max(largest, len(batch.raw))
         count += len(batch.arrays)
     assert count == 2999 * 20
@@ -359,7 +359,7 @@ def test_an_archive_that_lies_is_refused(tmp_path: Path, name: str) -> None:
 def test_overlapping_members_of_a_zip_share_one_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tengen.records.archives._FREE_UNPACKED", 1 << 16)
+    monkeypatch.setattr("tengen.records.reader._FREE_UNPACKED", 1 << 16)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(4):
             archive.writestr(f"{number}.sgf", GOOD + bytes(1 << 20))
@@ -376,7 +376,7 @@ def test_devices_are_refused_and_pipes_have_a_limit(
         with pytest.raises(RecordError, match="neither a file, a folder nor a pipe"):
             list(read_games(path))
     assert list(read_games(tmp_path)) == []
-    monkeypatch.setattr("tengen.records.archives.MAX_PIPE_BYTES", 10_000)
+    monkeypatch.setattr("tengen.records.reader.MAX_PIPE_BYTES", 10_000)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for content, games in ((GOOD, 1), (GOOD * 1000, 0)):
@@ -461,7 +461,7 @@ def test_a_short_file_that_was_named_is_read_without_kernels(
     [from_folder, *_] = [
         record for record in read_games(tmp_path) if record.file.endswith("short.sgf")
     ]
-    monkeypatch.setattr(bulk, "read_batches", lambda *source: pytest.fail("kernels were asked"))
+    monkeypatch.setattr(arrays, "read_in_bulk", lambda *source: pytest.fail("kernels were asked"))
     alone = read_game(tmp_path / "short.sgf")
     assert (alone.moves, alone.komi, alone.rules) == (
         from_folder.moves,

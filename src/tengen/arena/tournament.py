@@ -29,7 +29,7 @@ from pydantic import (
 )
 
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, play_random
-from tengen.board.symmetry import elements, transform
+from tengen.board.coordinates import elements, transform
 from tengen.errors import SpecError, TengenError
 from tengen.files import read_limited
 from tengen.parallel import spawn_seeds

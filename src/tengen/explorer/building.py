@@ -32,8 +32,7 @@ from tengen.explorer.index import (
 from tengen.files import TEMPORARY, write_atomic
 from tengen.models.store import pack
 from tengen.records import Corpus, Fault
-from tengen.records.arrays import GameArrays
-from tengen.records.bulk import GameBatch
+from tengen.records.arrays import GameArrays, GameBatch
 
 PLIES = 60
 """Default number of indexed moves per game."""

@@ -29,14 +29,13 @@ from numpy.typing import NDArray
 
 from tengen.arrays import IntArray
 from tengen.board import PASS, Board, Point, point_at
-from tengen.board.coordinates import point_from
+from tengen.board.coordinates import elements, inverse, point_from, point_permutation
 from tengen.board.kernels import ZOBRIST
 from tengen.board.layout_kernels import BLACK, COLOUR, WHITE
-from tengen.board.symmetry import elements, inverse, point_permutation
 from tengen.errors import TengenError
 from tengen.explorer import kernels
 from tengen.explorer.kernels import NOWHERE
-from tengen.records.archives import may_hold_games
+from tengen.records.reader import may_hold_games
 
 CORNERS = ("top left", "top right", "bottom left", "bottom right")
 

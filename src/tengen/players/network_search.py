@@ -18,7 +18,7 @@ import numpy as np
 
 from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, playouts, points_at
-from tengen.board.symmetry import elements, permutation, transform
+from tengen.board.coordinates import elements, permutation, transform
 from tengen.contracts import Candidate, Report, Scorer
 from tengen.errors import SpecError
 from tengen.game.endgame import cleanup_move, is_over, only_the_count_is_left, points_left

@@ -1,8 +1,7 @@
 """Game records: SGF and its damaged relatives, other formats, archives, collections, arrays.
 
 From the bottom up: `sgf_grammar` (bytes and trees), `sgf_properties` (values and encodings),
-`record` (games), `archives` (files), `reader` (any format), `arrays`, `bulk` and `corpus` (many
-games).
+`record` (games), `arrays` (many games), `reader` (files, archives, any format), `corpus`.
 """
 
 from tengen.records.arrays import GameArrays

@@ -25,10 +25,8 @@ from tengen.board.rules import KO_NUMBERS
 from tengen.errors import RecordError, TengenError
 from tengen.files import refuse_inputs, replacing, write_atomic
 from tengen.records import arrays, reader
-from tengen.records.archives import may_hold_games
-from tengen.records.arrays import KINDS, GameArrays
-from tengen.records.bulk import GameBatch
-from tengen.records.reader import loads, read_games
+from tengen.records.arrays import KINDS, GameArrays, GameBatch
+from tengen.records.reader import loads, may_hold_games, read_games
 from tengen.records.record import GameRecord, Refusal, board_at, positions
 from tengen.records.sgf_grammar import Fault
 from tengen.records.sgf_properties import Result

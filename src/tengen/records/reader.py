@@ -6,17 +6,26 @@ GIB (Tygem) and NGF (wBaduk). Games come in the order of the files (sorted) and 
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
+import os
 import re
-from collections.abc import Iterator
+import stat
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from tengen.errors import RecordError
-from tengen.records import bulk, sgf_grammar
-from tengen.records.archives import BrokenStreamError, RecordStream, open_sources
-from tengen.records.bulk import GameBatch
+from tengen.records import arrays, sgf_grammar
+from tengen.records.arrays import GameBatch
 from tengen.records.record import GameRecord, OnFault, read_stream, record_of
 from tengen.records.sgf_grammar import Damage, Fault
 from tengen.records.sgf_properties import guess_encoding
@@ -84,12 +93,12 @@ def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]
         yield from _batches(read_stream(io.BytesIO(stream.whole), source.name, on_fault))
     elif source.asked or lower.endswith(".sgf") or b"(" in stream.beginning:
         # Text beside the games, such as a README.txt, is no damaged record.
-        yield from bulk.read_batches(cast(BinaryIO, stream), source.name, on_fault)
+        yield from arrays.read_in_bulk(cast(BinaryIO, stream), source.name, on_fault)
 
 
 def _batches(records: Iterator[GameRecord]) -> Iterator[GameBatch]:
-    while held := list(islice(records, bulk.EXACT_BATCH)):
-        yield bulk.batch_of(held)
+    while held := list(islice(records, arrays.EXACT_BATCH)):
+        yield arrays.batch_of(held)
 
 
 class _Peekable(io.RawIOBase):
@@ -199,3 +208,225 @@ def _read_foreign(
     if record is not None:
         record.offset = 0
         yield record
+
+
+# ----- The files behind a path: files, folders, archives, standard input -----
+#
+# Everything is streamed: an archive is never unpacked as a whole. Archives may lie about sizes and
+# unpack to far more than they hold, so what is read of them is limited, and so is what a pipe may
+# send. Archives inside archives are not opened.
+
+
+_RECORD_SUFFIXES = (".sgf", ".mgt", ".gib", ".ngf", ".txt")
+_TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
+_PACKED: dict[str, Callable[[BinaryIO], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
+_MAGIC = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\0", ".xz"))
+MAX_PIPE_BYTES = 1 << 32
+"""How much standard input or a pipe may send."""
+_MAX_UNPACKED = 1 << 36
+_MAX_RATIO = 250
+"""How much more an archive may hold than its size; game records shrink to a fifth, rarely to less
+than a fiftieth."""
+_FREE_UNPACKED = 1 << 26
+"""Bytes that an archive may unpack to whatever its size."""
+_MAX_READ = 1 << 24
+"""Bytes that a header of an archive may ask for at once."""
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    ValueError,  # a number in a header that is none
+    OverflowError,
+    NotImplementedError,  # a compression method zipfile lacks
+    RuntimeError,  # an encrypted member
+)
+
+
+@dataclass(frozen=True)
+class RecordStream:
+    """One stream of records with the name to use in messages."""
+
+    name: str
+    stream: BinaryIO
+    asked: bool
+    """Whether the user named this very file: then it must hold games."""
+
+
+def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterator[RecordStream]:
+    """Yield the streams behind a path, in sorted order; `-` is standard input.
+
+    Each stream is closed when the next one is asked for. Raises `OSError` when the path itself
+    cannot be opened and `RecordError` when it is a device; a pipe is read up to `MAX_PIPE_BYTES`.
+    A broken archive is a fault, and what was readable before it is kept.
+    """
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise RecordError("standard input is closed")
+        yield RecordStream("standard input", _piped(sys.stdin.buffer), True)
+        return
+    path = Path(path)
+    if path.is_dir():
+        for item in sorted(path.rglob("*")):
+            if item.is_file() and may_hold_games(item.name):
+                yield from _open_file(item, on_fault, asked=False)
+    else:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+            raise RecordError(f"{path}: neither a file, a folder nor a pipe")
+        yield from _open_file(path, on_fault, asked=True)
+
+
+def may_hold_games(name: str) -> bool:
+    """Return whether a folder's file of this name is read."""
+    lower = name.lower()
+    packed = tuple(suffix + pack for suffix in _RECORD_SUFFIXES for pack in _PACKED)
+    return lower.endswith((*_RECORD_SUFFIXES, *packed, ".zip", *_TAR_SUFFIXES))
+
+
+def _open_file(
+    path: Path, on_fault: Callable[[Fault], None], *, asked: bool
+) -> Iterator[RecordStream]:
+    lower, name = path.name.lower(), str(path)
+    with path.open("rb") as stream:
+        pipe = not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+        try:
+            if pipe:
+                yield RecordStream(name, _piped(stream), asked)
+            elif lower.endswith(".zip"):
+                yield from _zip_members(stream, name)
+            elif lower.endswith(_TAR_SUFFIXES):
+                yield from _tar_members(stream, name)
+            elif unpack := _PACKED.get(path.suffix.lower()):
+                yield RecordStream(name, _unpacked(unpack(stream), stream), asked)
+            else:
+                yield RecordStream(name, stream, asked)
+        except _BROKEN as broken:
+            reason = str(broken) or type(broken).__name__
+            on_fault(Fault(name, None, stream.tell(), f"damaged archive: {reason}"))
+        except BrokenStreamError as broken:
+            on_fault(Fault(name, None, stream.tell(), str(broken)))
+
+
+class BrokenStreamError(Exception):
+    """A stream that cannot be read to its end; `offset` counts the bytes before that place."""
+
+    def __init__(self, reason: str, offset: int) -> None:
+        super().__init__(reason)
+        self.offset = offset
+
+
+class _Limited(io.RawIOBase):
+    """A stream read forwards up to a limit, which fails in one way only: `BrokenStreamError`.
+
+    `limit` is a function, because the limit grows with what was read of the archive.
+    """
+
+    def __init__(
+        self, stream: IO[bytes], limit: Callable[[], int], what: str = "damaged archive"
+    ) -> None:
+        self._stream, self._limit, self._what = stream, limit, what
+        self._offset = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            data = self._stream.read(size)
+        except (OSError, *_BROKEN) as broken:
+            raise self._broken(str(broken) or type(broken).__name__) from None
+        self._offset += len(data)
+        if self._offset > self._limit():
+            raise self._broken(f"more than {self._limit():,} bytes in it")
+        return data
+
+    def _broken(self, reason: str) -> BrokenStreamError:
+        return BrokenStreamError(f"{self._what}: {reason}", self._offset)
+
+    def tell(self) -> int:
+        return self._offset
+
+
+def _piped(stream: IO[bytes]) -> BinaryIO:
+    return cast(BinaryIO, _Limited(stream, lambda: MAX_PIPE_BYTES, "a pipe"))
+
+
+class _Forward:
+    """What `tarfile` needs of a file: read, tell and seek forwards.
+
+    Seeking reads, so that a claim of a terabyte ends where the bytes end.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= _MAX_READ:
+            raise tarfile.ReadError(f"a header of {size:,} bytes")
+        return self._stream.read(size)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def seek(self, position: int) -> int:
+        while (missing := position - self.tell()) > 0:
+            if not self._stream.read(min(missing, 1 << 20)):
+                raise tarfile.ReadError("it ends inside a member")
+        if missing:
+            raise tarfile.ReadError("a member before the one in front of it")
+        return position
+
+
+def _unpacked(unpacked: IO[bytes], packed: BinaryIO) -> BinaryIO:
+    """Limit what a packed stream unpacks to, by how much of it was read."""
+
+    def limit() -> int:
+        return min(_MAX_UNPACKED, max(_FREE_UNPACKED, _MAX_RATIO * packed.tell()))
+
+    return cast(BinaryIO, _Limited(unpacked, limit))
+
+
+def _zip_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
+    # Members may overlap: all of them together are limited, not each by itself.
+    left = max(_FREE_UNPACKED, _MAX_RATIO * os.fstat(stream.fileno()).st_size)
+    with zipfile.ZipFile(stream) as archive:
+        for member in sorted(archive.namelist()):
+            if not member.endswith("/") and member.lower().endswith(_RECORD_SUFFIXES):
+                with _zip_member(archive, member) as inner:
+                    limited = _Limited(inner, lambda left=left: left)  # type: ignore[misc]
+                    yield RecordStream(f"{name}/{member}", cast(BinaryIO, limited), False)
+                    left -= limited.tell()
+
+
+def _zip_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
+    try:
+        return archive.open(member)
+    except OSError:  # seeking to before the file's beginning
+        raise zipfile.BadZipFile(f"bad place of {member}") from None
+
+
+def _tar_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
+    start = stream.read(8)
+    stream.seek(0)
+    unpack = next((_PACKED[pack] for magic, pack in _MAGIC if start.startswith(magic)), None)
+    whole = _Forward(_unpacked(unpack(stream) if unpack else stream, stream))
+    # Read forwards only, so that memory does not grow with the archive; its own list of members
+    # would, and is emptied.
+    with tarfile.open(fileobj=cast(BinaryIO, whole), mode="r:") as archive:
+        for member in archive:
+            if (
+                member.isfile()
+                and not member.issparse()  # its holes need no bytes
+                and member.name.lower().endswith(_RECORD_SUFFIXES)
+            ):
+                inner = archive.extractfile(member)
+                if inner is not None:
+                    limited = _Limited(inner, lambda: _MAX_UNPACKED)
+                    yield RecordStream(f"{name}/{member.name}", cast(BinaryIO, limited), False)
+            archive.members = []  # type: ignore[attr-defined]

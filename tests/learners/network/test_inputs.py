@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tengen.board import EMPTY, Board, index_of, point_at
+from tengen.board.coordinates import elements, permutation
 from tengen.board.playouts import play_random
-from tengen.board.symmetry import elements, permutation
 from tengen.learners.network import inputs
 from tengen.learners.network.inputs_kernels import HISTORY
 

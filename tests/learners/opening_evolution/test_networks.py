@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, Board, Rules
-from tengen.board.symmetry import transform
+from tengen.board.coordinates import transform
 from tengen.errors import ModelError
 from tengen.learners.opening_evolution import Dense, Shape, Shared, Spatial, Tiled
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, WHITE, Board
-from tengen.board.symmetry import elements, transform
+from tengen.board.coordinates import elements, transform
 from tengen.learners.opening_td import SETS, TDSettings
 from tengen.learners.opening_td.network import dense_inputs
 

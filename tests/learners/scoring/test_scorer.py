@@ -11,7 +11,7 @@ from tests.needs import need
 from typer.testing import CliRunner
 
 from tengen.board import PASS, WHITE, Board
-from tengen.board.symmetry import transform
+from tengen.board.coordinates import transform
 from tengen.contracts import check_scorer
 from tengen.errors import ModelError
 from tengen.learners.scoring import BlockScorer

@@ -19,8 +19,8 @@ import numpy as np
 
 from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tengen.board import Board
+from tengen.board.coordinates import elements, transform
 from tengen.board.playouts import play_random
-from tengen.board.symmetry import elements, transform
 from tengen.learners.network.engine import Engine, Judgement
 from tengen.learners.network.inputs import Positions, of_boards
 from tengen.learners.network.layers import operations

@@ -29,7 +29,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from tengen.arrays import Float32Array, IntArray
-from tengen.board.symmetry import compose, inverse, transform
+from tengen.board.coordinates import compose, inverse, transform
 from tengen.learners.network.inputs import N_PLANES
 from tengen.learners.network.settings import LIFTING_SIZE, Design
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray
 from tengen.board import Board
-from tengen.board.coordinates import point_at
+from tengen.board.coordinates import elements, permutation, point_at
 from tengen.board.kernels import new_state
-from tengen.board.symmetry import elements, permutation
 from tengen.learners.opening_td import kernels
 from tengen.learners.opening_td.kernels import STEPS
 from tengen.learners.opening_td.settings import QUANTITIES, TDSettings

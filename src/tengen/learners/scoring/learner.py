@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import BLACK, Board, index_of
 from tengen.board import counting_kernels as k
+from tengen.board.coordinates import N_SYMMETRIES, inverse, transform
 from tengen.board.counting import count_board
-from tengen.board.symmetry import N_SYMMETRIES, inverse, transform
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring import network
