@@ -73,10 +73,7 @@ def play_match(
 
 
 def match_settings(a: str, b: str, **options: Any) -> dict[str, Any]:
-    """Return the settings of a match as `Tournament` takes them; they are not checked yet.
-
-    The options are those of `tengen arena match`. A player that meets itself gets a second name.
-    """
+    """Return the settings of a match, not checked yet, from options of `tengen arena match`."""
     return _settings([_entrant(a), _entrant(b)], **options)
 
 

@@ -348,10 +348,7 @@ def plan_snapshots(
     anchors: Sequence[str] = ANCHORS,
     seed: int = 0,
 ) -> SnapshotPlan:
-    """Choose snapshots evenly over a run and plan their tournament.
-
-    Without `size` it is played on the run's first board size.
-    """
+    """Choose snapshots evenly over a run and plan their tournament, on the run's first size."""
     from tengen.learners.self_play.training import history
     from tengen.models.runs import SNAPSHOTS, read_run
 

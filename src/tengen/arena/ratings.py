@@ -128,10 +128,7 @@ def expected_score(difference: float) -> float:
 
 
 def fit_elo(wins: FloatArray, *, alpha: float = ALPHA) -> FloatArray:
-    """Fit Elo ratings of mean 0 to a matrix of wins (row beats column; draws as halves).
-
-    Newton's method, on counts; `choix` fits the same to single games.
-    """
+    """Fit Elo of mean 0 to wins (row beats column, draws as halves) by Newton's method."""
     total = wins + wins.T
     won = wins.sum(axis=1)
     strengths = np.zeros(len(wins))

@@ -276,10 +276,7 @@ def match_result(
 
 
 def points_in_order(name: str, rows: Sequence[GameRow]) -> list[float]:
-    """Return a player's points game by game, up to the first incomplete pair of games.
-
-    In a sequential test a longer game must not be overtaken by a shorter one.
-    """
+    """Return a player's points up to the first incomplete pair of games: no game is overtaken."""
     by_number = {row.number: row for row in rows}
     complete = 0
     while complete in by_number and complete + 1 in by_number:

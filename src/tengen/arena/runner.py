@@ -300,10 +300,7 @@ _lent: dict[str, Player] = {}  # by the names of their entrants
 
 
 def _play_job(work: tuple[GameJob, Path | None]) -> PlayedGame | None:
-    """Play one game in a worker, which keeps its players for the next; None after a stop.
-
-    No further game begins when the file exists.
-    """
+    """Play one game in a worker, which keeps its players; None when the stop file exists."""
     job, stop_file = work
     if stop_file is not None and stop_file.exists():
         return None

@@ -228,10 +228,7 @@ _TRIES = 50
 def openings_of(
     openings: OpeningSettings, conditions: Conditions, *, count: int, seed: int
 ) -> list[Opening]:
-    """Return `count` openings; a longer list begins like a shorter one.
-
-    Random ones differ from each other, also by symmetry, as long as there are enough.
-    """
+    """Return `count` different openings, if possible; a longer list begins like a shorter."""
     if openings.file is None:
         return random_openings(openings.plies, conditions, count=count, seed=seed)
     known = read_openings(openings.file, openings.plies, conditions)

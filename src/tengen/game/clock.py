@@ -88,10 +88,7 @@ class Clock:
         return max(self.sides[colour].left - spent, 0.0)
 
     def budget(self, colour: int, points: int, plies: int) -> float | None:
-        """Return how many seconds the next move may take; None without a limit.
-
-        `points` and `plies` are the size of the board and the moves so far.
-        """
+        """Return how many seconds the next move may take; None without a limit."""
         side = self.sides.get(colour)
         if side is None or not self.limited:
             return None

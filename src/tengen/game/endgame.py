@@ -34,10 +34,7 @@ _HOPELESS = 0.02
 
 
 def estimate_by_playouts(board: Board, count: int = _PLAYOUTS) -> PlayoutResult:
-    """Run playouts from a position; equal positions get equal estimates.
-
-    What is unconditionally alive stays so, whatever the playouts say.
-    """
+    """Run playouts, seeded by the position; what is unconditionally alive stays so."""
     result = playouts(board, count, seed=board.hash >> 1, kind="heavy", threads=1)
     return replace(result, ownership=with_certain(board, result.ownership))
 
@@ -59,10 +56,7 @@ def can_pass_and_win(board: Board) -> bool:
 
 
 def score_as_it_stands(board: Board) -> float:
-    """Return Black's score, komi included, if the game were counted now.
-
-    Under area scoring every stone is alive; under territory scoring dead stones come off.
-    """
+    """Return Black's score if the game were counted now: by area every stone is alive."""
     if board.rules.scoring == "area":
         return board.area_score()
     return count_without(board, dead_stones(board, estimate_by_playouts(board).ownership)).score
@@ -117,10 +111,7 @@ def sensible(board: Board, move: int, *, resign: bool = False) -> Point:
 
 
 def cleanup_move(board: Board, ownership: FloatArray | None = None) -> int:
-    """Return a move that captures or closes in on dead enemy stones; PASS when there is none.
-
-    It never fills a liberty that leaves the own block in atari without capturing.
-    """
+    """Return a sound move that closes in on dead enemy stones; PASS when there is none."""
     if ownership is None:
         ownership = estimate_by_playouts(board).ownership
     best, best_value = PASS, 0.0

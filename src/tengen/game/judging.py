@@ -146,10 +146,7 @@ class Judge:
         )
 
     def finished(self, board: Board, least: float = 1.0) -> Verdict | None:
-        """Return the verdict on a game that can be scored, None where the scorer is not sure.
-
-        With `least`, a probability of so much that the count is right is enough.
-        """
+        """Return the verdict if the count is right for sure, or with a probability of `least`."""
         if np.count_nonzero(board.grid()) < _FEWEST_STONES * board.rows * board.cols:
             return None
         verdict = self.status(board)

@@ -193,10 +193,7 @@ def move_generator(seed: int, board: Board) -> np.random.Generator:
 def choose_move(
     player: Player, board: Board, judge: Judge, *, seed: int, seconds: float | None = None
 ) -> int:
-    """Let a player choose in a game whose dead stones come off by agreement.
-
-    A pass is answered by a pass where the game is over. `seconds` limit players that keep time.
-    """
+    """Let a player choose, or answer a pass by a pass where the game is over."""
     if judge.accepts_pass(board):
         return PASS
     if seconds is not None and isinstance(player, TimedPlayer):

@@ -650,10 +650,7 @@ class AnalysisServer:
         return format_result(query, turn, report, shares)
 
     def _explore(self, player: Player, task: _Task, report: Report) -> Report:
-        """Search the moves that a query allows and the player ignored.
-
-        They are the likeliest by the policy, or random; each gets an equal share of visits.
-        """
+        """Search some moves that a query allows and the player ignored, the likeliest if known."""
         query, board = task.query, task.turn.board
         rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number, 1])
         moves = [m for m in board.legal_moves if m != PASS and query.allows(board.turn, m)]

@@ -312,10 +312,7 @@ class Channel:
 
 
 class Client:
-    """A connection to one engine: `Client.start(command_line)` in a `with` block.
-
-    After a fault the engine is ended, and every later command raises the same fault.
-    """
+    """A connection to one engine, for a `with` block; a fault ends it and is raised ever after."""
 
     def __init__(self, channel: Channel, *, limits: Limits | None = None) -> None:
         self.channel, self.limits = channel, limits or Limits()

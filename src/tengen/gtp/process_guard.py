@@ -27,10 +27,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 def start_guarded(
     words: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None
 ) -> tuple[subprocess.Popen[bytes], int]:
-    """Start a program with pipes to it; return its guard and the leash, a file to close.
-
-    The guard leads a group of processes with the program in it, and ends as the program ended.
-    """
+    """Start a program with pipes to it; return its guard and the leash, a file to close."""
     held, leash = os.pipe()
     told, news = os.pipe()
     options = ["-I", "-S", __file__, str(held), str(news)]

@@ -120,10 +120,7 @@ def make_policy(name: str) -> Policy:
 
 
 def make_network(name: str, *, shared: bool = False) -> SearchNetwork:
-    """Return the network of this name: a model with moves, winner, score and ownership.
-
-    With `shared`, return the one instance of this process.
-    """
+    """Return the network of this name; with `shared`, the one instance of this process."""
     try:
         found = load_learner(name, shared=shared)
     except ModelError as mistake:
@@ -185,10 +182,7 @@ class BuiltinExpert:
         return scores
 
     def finish_states(self, states: IntArray, seeds: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Score states (games, FIELDS, N) of one size; return scores without komi, ownership.
-
-        Releases the GIL throughout.
-        """
+        """Score states of one size without the GIL; return scores without komi, and ownership."""
         cells = int(states[0, -1, 0] * states[0, -1, 1])
         scores, ownership = np.zeros(len(states)), np.zeros((len(states), cells))
         settings, shapes = self.settings(cells), shape_table()

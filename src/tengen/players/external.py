@@ -62,10 +62,7 @@ class RemoteGame:
             self._moves.append((colour, point))
 
     def genmove(self, board: Board, *, seed: int | None = None) -> Point:
-        """Let the engine choose for `board.turn`; the engine plays its move on its own board.
-
-        A seed makes engines repeatable that support set_random_seed.
-        """
+        """Let the engine choose and play for `board.turn`; a seed makes some engines repeatable."""
         self.sync(board)
         if seed is not None and self.client.known("set_random_seed"):
             self.client.command("set_random_seed", seed & 0x3FFFFFFF)

@@ -86,9 +86,7 @@ NO_EVAL = -1.0
 
 @inner_kernel
 def _near_last(s, dist, queue):
-    """Fill `dist` with the steps (1 to 3, else 4) from the last move; walking along a block is
-    free.
-    """
+    """Fill `dist` with the steps (1 to 3, else 4) from the last move; along a block none."""
     n = s.shape[1]
     for i in range(n):
         dist[i] = 4

@@ -213,10 +213,7 @@ class SearchPlayer(Searching):
     def _begin(
         self, board: Board, rng: np.random.Generator, *, to_play: bool = False
     ) -> NetworkSearch:
-        """Return the kept search if the position lies below it, or a new one.
-
-        Where a move is to be played, a pass that would end an open game is not searched.
-        """
+        """Return the kept search if the position lies below it, or a new one."""
         keep = self.seconds is not None and self.root_moves is None and not self.noise
         ends = to_play and board.last_move == PASS and self.root_moves is None
         may_pass = not ends or is_over(board)
@@ -434,10 +431,7 @@ class SearchPlayer(Searching):
         return hope < self.resign
 
     def _play_out(self, search: NetworkSearch, found: Report) -> int:
-        """Return a move where the network would pass and lose the count.
-
-        It learned from people, who remove dead stones by agreement; here they must be captured.
-        """
+        """Return a move where the network would pass, as people do, though dead stones count."""
         board, first = search.board, _first_choice(search, found)
         assert found.ownership is not None
         move = cleanup_move(board, found.ownership)
@@ -487,10 +481,7 @@ def _lead(candidates: list[Candidate], turn: int) -> float:
 def likely_moves(
     board: Board, priors: FloatArray, *, width: int = _WIDTH, only: Collection[int] | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Return the likeliest legal moves that fill no own eye, and the pass; their sum is 1.
-
-    With `only`, exactly those of them that are legal.
-    """
+    """Return the likeliest moves that fill no own eye, and the pass; or all of `only`. Sum 1."""
     order = np.argsort(-priors, kind="stable")
     if only is None:
         moves, chances = np.empty(width + 2, np.int64), np.empty(width + 2)

@@ -58,10 +58,7 @@ class NetworkTree:
         self._add(NOBODY, 0, turn)
 
     def descend(self, explore: float = EXPLORE, urgency: float = URGENCY) -> IntArray:
-        """Walk from the root to a position to evaluate, or to one that is over; mark the way.
-
-        The last node may be one that waits already: then nothing new can be found for now.
-        """
+        """Walk to a position to evaluate, one that is over, or one that waits; mark the way."""
         length, edge = walk(
             self.judged, self.over, self.turn, self.first, self.count, self.opened, self.explored,
             self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, explore,

@@ -42,10 +42,7 @@ def installed_players() -> dict[str, str]:
 
 
 def installed_kinds() -> dict[str, PlayerKind]:
-    """Describe the players that installed packages name, less those whose names are ours.
-
-    A class that cannot be imported is listed with the reason in place of its help.
-    """
+    """Describe the players that installed packages name; one that cannot be imported says why."""
     kinds = {}
     for name, target in installed_players().items():
         if name in PLAYERS:
@@ -216,10 +213,7 @@ def _kind_of(parameter: inspect.Parameter) -> str:
 
 
 def _checked(made: object, name: str, check: Callable[..., object], label: str) -> object:
-    """Let the answers of one method of an object go through a check.
-
-    What the method raises becomes one line that names it.
-    """
+    """Let one method of an object go through a check; what it raises becomes one line."""
     kind = type(made)
     if getattr(kind, "_plugged", False):
         return made

@@ -48,10 +48,7 @@ _SHOWN = 20
 
 @dataclass(eq=False, kw_only=True)
 class RandomPlayer:
-    """Play a uniformly random legal point; pass only when there is none.
-
-    Own one-point eyes are left alone unless `fill_eyes`, in which case games need a limit.
-    """
+    """Play a random legal point, no own eye unless `fill_eyes`; pass only when there is none."""
 
     fill_eyes: bool = False
     name: str = "random"
@@ -115,10 +112,7 @@ class StaticPlayer:
 
 
 def static_move_values(board: Board) -> FloatArray:
-    """Return the static value of every point for the side to move, row-major; -inf if illegal.
-
-    Own eyes are -inf too. The unit is roughly a point of area.
-    """
+    """Return the static value of every point in points of area, row-major; -inf if not played."""
     state = board.state.copy()  # ladders are played out on it
     work, floats = new_work(state.shape[1])
     static_values(state, board.turn, DEFAULT_WEIGHTS, shape_table(), work, floats)
@@ -137,10 +131,7 @@ def finish_score(board: Board) -> float:
 
 @dataclass(eq=False, kw_only=True)
 class SamplePlayer:
-    """Draw a move from a policy's probabilities, own eyes left out.
-
-    `temperature` below 1 sharpens them, 0 always takes the likeliest move.
-    """
+    """Draw a move from a policy's priors; at temperature 0 it is the likeliest."""
 
     model: Policy
     temperature: float = 1.0
@@ -165,10 +156,7 @@ class SamplePlayer:
         return board.answer(point_at(index, board.rows, board.cols))
 
     def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
-        """Report the likeliest moves once; visits are their chances in 10,000ths.
-
-        A policy does not evaluate positions, so every win rate is one half.
-        """
+        """Report the likeliest moves once, with their chances in 10,000ths as visits."""
         priors = playable_priors(self.model, board)
         shares = priors / max(float(priors.sum()), 1e-300)
         best = [int(i) for i in np.argsort(-shares, kind="stable")[:_SHOWN] if shares[i] > 0]

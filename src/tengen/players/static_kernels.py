@@ -466,9 +466,6 @@ def _verdict(s0, weights, shapes, settings, seed, ownership):
 
 @kernel
 def verdicts(states, weights, shapes, settings, seeds, scores, ownership):
-    """Score positions (games, FIELDS, N) one after the other; fill scores and ownership.
-
-    Holds no GIL: callers may run shares of the games on threads of their own.
-    """
+    """Score positions (games, FIELDS, N) one after the other; fill scores and ownership; no GIL."""
     for g in range(states.shape[0]):
         scores[g] = _verdict(states[g], weights, shapes, settings, seeds[g], ownership[g])

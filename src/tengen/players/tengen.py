@@ -160,10 +160,7 @@ class TengenPlayer:
     def analyse(
         self, board: Board, rng: np.random.Generator, **asked: Unpack[AnalyseOptions]
     ) -> Iterator[Report]:
-        """Yield what the search says every `interval` seconds.
-
-        With `limited`, when a move is to be played, a level that draws says what it draws from.
-        """
+        """Yield what the search says; with `limited`, what a level that draws draws from."""
         drawer = self._drawer(board) if asked.get("limited") else None
         if drawer is not None:
             yield from drawer.analyse(board, rng)

@@ -22,10 +22,7 @@ _OWNED = 0.6
 
 
 def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
-    """Return the game as SGF in UTF-8 with the review in it.
-
-    `ownership` marks the likely owner of each point on every node (TB, TW).
-    """
+    """Return the game as SGF with the review in it, and with `ownership` each point's owner."""
     [record] = loads(review.record.utf8_sgf(), review.record.file or "game")
     tree = record.tree
     worst = {m.number for m in review.mistakes(top)}

@@ -403,10 +403,7 @@ def _accounts(games: list[_Game], key: Callable[[_Game, str], str]) -> dict[str,
 
 
 def sum_up_sides(sides: Sequence[tuple[list[_Row], str]]) -> dict[str, Any]:
-    """Sum up all moves of one player, or of one rank: the rows of each game, and the rank there.
-
-    The 95 % interval is over games.
-    """
+    """Sum up one player or rank: the rows and the rank of each game; the interval is over games."""
     rows = [row for side, _ in sides for row in side]
     ranks = Counter(rank for _, rank in sides)
     predicted = [row["rank"] for row in rows if row["rank"] is not None]
