@@ -14,8 +14,8 @@ import sys
 import time
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-COMMANDS = ["name", "version", "protocol_version", "list_commands", "known_command", "boardsize"]
-COMMANDS += ["clear_board", "komi", "play", "genmove", "quit", "set_random_seed"]
+COMMANDS = ["name", "version", "protocol_version", "list_commands", "boardsize", "clear_board"]
+COMMANDS += ["komi", "play", "genmove", "quit", "set_random_seed"]
 
 
 class Engine:
@@ -24,17 +24,12 @@ class Engine:
         self.asked = 0
 
     def answer(self, name: str, words: list[str]) -> str:
+        fixed = {"name": "Toy", "version": "0.7", "protocol_version": "2", "quit": ""}
         match name:
-            case "name":
-                return "Toy"
-            case "version":
-                return "0.7"
-            case "protocol_version":
-                return "2"
+            case _ if name in fixed:
+                return fixed[name]
             case "list_commands":
                 return "\n".join(COMMANDS)
-            case "known_command":
-                return "true" if words[0] in COMMANDS else "false"
             case "boardsize":
                 self.size, self.played = int(words[0]), []
             case "clear_board":
@@ -58,22 +53,14 @@ class Engine:
 
     def move(self) -> str:
         taken = set(self.played)
-        free = [
-            f"{LETTERS[c]}{r}"
-            for c in range(self.size)
-            for r in range(1, self.size + 1)
-            if f"{LETTERS[c]}{r}" not in taken and self.breathes(c, r, taken)
-        ]
+        lines = range(self.size)
+        empty = {(c, r) for c in lines for r in lines if f"{LETTERS[c]}{r + 1}" not in taken}
+        beside = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+        free = [p for p in sorted(empty) if any((p[0] + x, p[1] + y) in empty for x, y in beside)]
         if len(free) < 3:
             return "pass"
-        return random.Random(f"{self.seed}:{len(self.played)}").choice(free)
-
-    def breathes(self, c: int, r: int, taken: set[str]) -> bool:
-        near = [(c - 1, r), (c + 1, r), (c, r - 1), (c, r + 1)]
-        return any(
-            0 <= x < self.size and 1 <= y <= self.size and f"{LETTERS[x]}{y}" not in taken
-            for x, y in near
-        )
+        c, r = random.Random(f"{self.seed}:{len(self.played)}").choice(free)
+        return f"{LETTERS[c]}{r + 1}"
 
     def misbehave(self) -> None:
         once = self.options.once

@@ -160,23 +160,18 @@ def run_match(
     a, b = (entrant.name for entrant in tournament.entrants[:2])
     with Database.open(out, tournament) as database:
 
-        def decided(game: PlayedGame | None) -> bool:
-            if test is None:
-                return False
-            result = match_result(a, b, database.games(), (), sprt=test)
-            return result.sprt is not None and result.sprt.answer != "undecided"
+        def result(left: int = 0) -> MatchResult:
+            return match_result(a, b, database.games(), database.voids(), left=left, sprt=test)
 
-        if decided(None):
-            result = match_result(a, b, database.games(), database.voids(), sprt=test)
-            left = max(tournament.games - result.games - result.duplicates, 0)
-            return replace(result, left=left)
+        def decided(game: PlayedGame | None = None) -> bool:
+            verdict = None if test is None else result().sprt
+            return verdict is not None and verdict.answer != "undecided"
+
+        if decided():
+            found = result()
+            return replace(found, left=max(tournament.games - found.games - found.duplicates, 0))
         with LiveTable([a, b], database.games(), quiet=quiet) as listener:
             summary = run_tournament(
-                tournament,
-                database,
-                workers=workers,
-                ray=ray,
-                listener=listener,
-                enough=decided,
+                tournament, database, workers=workers, ray=ray, listener=listener, enough=decided
             )
-        return match_result(a, b, database.games(), database.voids(), left=summary.left, sprt=test)
+        return result(summary.left)

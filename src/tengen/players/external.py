@@ -150,12 +150,10 @@ class ExternalPlayer:
         """Clear the engine's cache and set its seed, if it has commands for that."""
         client = self._running().client
         self._session = RemoteGame(client)
-        if client.known("clear_cache"):
-            with suppress(EngineRefusal):
-                client.command("clear_cache")
-        if client.known("set_random_seed"):
-            with suppress(EngineRefusal):
-                client.command("set_random_seed", seed & 0x3FFFFFFF)
+        for line in (["clear_cache"], ["set_random_seed", seed & 0x3FFFFFFF]):
+            if client.known(str(line[0])):
+                with suppress(EngineRefusal):
+                    client.command(*map(str, line))
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Return the engine's move, checked against our rules."""
