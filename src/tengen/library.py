@@ -19,7 +19,7 @@ from tengen.board import Board, Point
 from tengen.board.coordinates import Move
 from tengen.board.counting import format_result
 from tengen.board.drawing import Mark
-from tengen.contracts import Analyser, JudgingPlayer
+from tengen.contracts import Analyser
 from tengen.contracts.protocols import limit_visits
 from tengen.errors import ModelError, SpecError
 from tengen.game.judging import Judge
@@ -145,8 +145,6 @@ def analyse(
         made = limit_visits(made, visits)
     if seconds is not None:
         made = made.within(seconds) if hasattr(made, "within") else made
-    if isinstance(made, JudgingPlayer):
-        made = made.judge
     if not isinstance(made, Analyser):
         raise SpecError(f"{player} cannot analyse positions; tengen, search and mcts can")
     [report] = deque(made.analyse(board, np.random.default_rng(seed), limited=True), maxlen=1)

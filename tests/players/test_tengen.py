@@ -22,16 +22,13 @@ from tengen.players.tengen import TengenPlayer
 def network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "tiny.safetensors"
     untrained(DESIGNS["tiny"]).save(path)
-    monkeypatch.setattr(tengen, "NETWORK", str(path))
-    monkeypatch.setattr(tengen, "NETWORKS", {})
-    monkeypatch.setattr(tengen, "JUDGES", {})
+    monkeypatch.setattr(tengen, "JUDGE", str(path))
+    monkeypatch.setattr(tengen, "DRAWN_FROM", str(path))
 
 
 @pytest.fixture
 def nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tengen, "NETWORK", "no-such-network")
-    monkeypatch.setattr(tengen, "NETWORKS", {})
-    monkeypatch.setattr(tengen, "JUDGES", {})
+    monkeypatch.setattr(tengen, "JUDGE", "no-such-network")
 
 
 def made(spec: str) -> TengenPlayer:
@@ -55,30 +52,6 @@ def test_a_network_that_never_saw_territory_counted_judges_as_by_area() -> None:
     boards = [Board(9, rules=rules, komi=6.5, moves=moves) for rules in ("chinese", "japanese")]
     one, other = make_network("zero-9x9").evaluate(boards)
     assert one.score == other.score and (one.priors == other.priors).all()
-
-
-def test_a_board_may_have_a_network_of_its_own(
-    network: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usual = made("tengen").search(Board(9))
-    monkeypatch.setattr(tengen, "NETWORKS", {(9, 9): "tengen-small", (7, 7): "no-such-network"})
-    own, missing = made("tengen").search(Board(9)), made("tengen").search(Board(7))
-    assert isinstance(usual, SearchPlayer) and isinstance(own, SearchPlayer)
-    assert isinstance(missing, SearchPlayer)
-    assert own.network is not usual.network and missing.network is usual.network
-
-
-def test_an_opinion_may_be_another_networks_than_the_move(
-    network: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tengen, "JUDGES", {(9, 9): "tengen-small", (7, 7): "no-such-network"})
-    player, board = made("tengen:visits=4"), Board(9)
-    plays, judges = player.search(board), player.judge.search(board)
-    assert isinstance(plays, SearchPlayer) and isinstance(judges, SearchPlayer)
-    assert judges.network is make_network("tengen-small", shared=True) is not plays.network
-    missing = player.judge.search(Board(7))
-    assert isinstance(missing, SearchPlayer) and missing.network is plays.network
-    assert player.judge.visits == 4 and player.judge.within(0.1).judging
 
 
 def test_a_clock_keeps_the_tree(network: None) -> None:

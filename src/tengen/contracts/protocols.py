@@ -83,16 +83,6 @@ class NarrowablePlayer(Player, Protocol):
 
 
 @runtime_checkable
-class JudgingPlayer(Analyser, Protocol):
-    """A player with a different analyser for evaluations than for moves."""
-
-    @property
-    def judge(self) -> Analyser:
-        """The analyser for evaluations."""
-        ...
-
-
-@runtime_checkable
 class Explainer(Player, Protocol):
     """A player that explains its moves in words."""
 

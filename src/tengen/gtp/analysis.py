@@ -36,7 +36,6 @@ from tengen.arrays import FloatArray
 from tengen.board import BLACK, WHITE, Board, Point, Rules, format_gtp, index_of, parse_gtp
 from tengen.contracts.protocols import (
     Analyser,
-    JudgingPlayer,
     NarrowablePlayer,
     Player,
     Policy,
@@ -700,8 +699,7 @@ class AnalysisServer:
         """Return the player, made once."""
         with self._making:
             if self._player is None:
-                made = self.make_player()
-                self._player = made.judge if isinstance(made, JudgingPlayer) else made
+                self._player = self.make_player()
             return self._player
 
     # ----- Writing -----

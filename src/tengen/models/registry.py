@@ -135,35 +135,15 @@ _NETWORK_SIZES = range(5, 26)
 """Rows and columns of the boards that the deep networks support."""
 
 
-@dataclass(frozen=True)
-class Networks:
-    """The deep networks for boards of one size, by purpose."""
-
-    plays: str
-    """The strongest at equal time (docs/results/strength.md)."""
-    judges: str
-    """Estimates winner, score and points lost best (docs/results/analysis.md)."""
-    predicts: str
-    """Predicts people's moves best."""
-
-
-BY_SIZE = {
-    (9, 9): Networks(plays="zero-9x9", judges="tengen-judge", predicts="tengen-judge"),
-    (13, 13): Networks(plays="tengen-judge", judges="tengen-judge", predicts="tengen-judge"),
-    (19, 19): Networks(plays="tengen-large", judges="tengen-judge", predicts="tengen-large"),
-}
-"""Which network is used when."""
-OTHER_SIZES = Networks(plays="tengen-small", judges="tengen-judge", predicts="tengen-large")
-"""The same for all other boards of 5 to 25 lines."""
+JUDGE = "tengen-judge"
+"""The network that plays, analyses and reviews on every board: the strongest at equal time
+(docs/results/strength.md)."""
+DRAWN_FROM = "tengen-small"
+"""The network that levels for people draw their moves from."""
+_PREDICTORS = {(9, 9): JUDGE, (13, 13): JUDGE}
+"""The networks that best predict people's moves, by board size; `tengen-large` elsewhere."""
 _OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
 """Evaluators of openings by board size."""
-
-
-def networks_for(rows: int, cols: int) -> Networks | None:
-    """Return the networks for a board, or None where none fits."""
-    if rows not in _NETWORK_SIZES or cols not in _NETWORK_SIZES:
-        return None
-    return BY_SIZE.get((rows, cols), OTHER_SIZES)
 
 
 def network_for(rows: int, cols: int) -> str:
@@ -172,8 +152,9 @@ def network_for(rows: int, cols: int) -> str:
     >>> network_for(9, 9), network_for(9, 13), network_for(4, 4)
     ('tengen-judge', 'tengen-large', '')
     """
-    networks = networks_for(rows, cols)
-    return networks.predicts if networks else ""
+    if rows not in _NETWORK_SIZES or cols not in _NETWORK_SIZES:
+        return ""
+    return _PREDICTORS.get((rows, cols), "tengen-large")
 
 
 def policy_for(rows: int, cols: int) -> str:

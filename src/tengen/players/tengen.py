@@ -22,10 +22,10 @@ from tengen.contracts import Report
 from tengen.contracts.protocols import AnalyseOptions
 from tengen.errors import SpecError
 from tengen.models import has_model, load_policy, load_scorer
-from tengen.models.registry import BY_SIZE, OTHER_SIZES
+from tengen.models.registry import DRAWN_FROM, JUDGE
 from tengen.players.evaluators import make_network
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_search import RESIGN_BELOW, SearchNetwork, SearchPlayer
+from tengen.players.network_search import RESIGN_BELOW, SearchPlayer
 from tengen.players.simple import DrawingPlayer
 
 _LEAST_VISITS = 2
@@ -97,13 +97,6 @@ def find_level(number: int) -> Level:
 
 # ----- The player -----
 
-NETWORK = OTHER_SIZES.plays
-NETWORKS = {size: networks.plays for size, networks in BY_SIZE.items()}
-"""Networks that play, by board size; `NETWORK` on all other boards."""
-JUDGES = {size: networks.judges for size, networks in BY_SIZE.items()}
-"""Networks of `judge`, by board size."""
-_SELF_TAUGHT = "zero-9x9"
-"""The network trained without games of people."""
 _VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
 """Default visits per move, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
 _PLAYOUTS = 3000
@@ -122,8 +115,7 @@ _Inner = SearchPlayer | MctsPlayer
 class TengenPlayer:
     """Search with the network where it is stronger, by playouts where they are.
 
-    `level` is one of `LEVELS`, instead of `visits` or `seconds` per move. With `judging` it
-    evaluates positions instead of playing.
+    `level` is one of `LEVELS`, instead of `visits` or `seconds` per move.
     """
 
     level: int | None = None
@@ -134,7 +126,6 @@ class TengenPlayer:
     resign: float = RESIGN_BELOW
     name: str = "tengen"
     root_moves: frozenset[int] | None = None
-    judging: bool = False
     _searches: dict[tuple[int, int], _Inner] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -148,11 +139,6 @@ class TengenPlayer:
         """The same player at full strength, for advice."""
         return replace(self, level=None)
 
-    @property
-    def judge(self) -> TengenPlayer:
-        """The same player for evaluations of positions."""
-        return replace(self, judging=True)
-
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Return a move, a pass when the game is over, or a resignation."""
         return (self._drawer(board) or self.search(board)).choose(board, rng)
@@ -165,17 +151,7 @@ class TengenPlayer:
         if drawer is not None:
             yield from drawer.analyse(board, rng)
             return
-        search = self.search(board)
-        reports = search.analyse(board, rng, **asked)
-        network = search.network if isinstance(search, SearchPlayer) else None
-        self_taught = has_model(_SELF_TAUGHT) and network is _network(_SELF_TAUGHT)
-        if not self_taught or not has_model(NETWORK):
-            yield from reports
-            return
-        # The usual network learned from people, whose moves a self-taught one cannot predict.
-        likely = _network(NETWORK).evaluate([board])[0].priors
-        for report in reports:
-            yield replace(report, human_policy=likely)
+        yield from self.search(board).analyse(board, rng, **asked)
 
     def within(self, seconds: float) -> TengenPlayer:
         """Return the same player with at most `seconds` per move; levels keep their strength."""
@@ -211,15 +187,11 @@ class TengenPlayer:
             return None
         if not isinstance(self.search(board), SearchPlayer):
             return None  # where no network fits, all levels search
-        policy = load_policy(NETWORK, shared=True)
+        policy = load_policy(DRAWN_FROM, shared=True)
         return DrawingPlayer(model=policy, temperature=level.temperature)
 
     def _make(self, rows: int, cols: int) -> _Inner:
-        size = rows, cols
-        names = [NETWORKS.get(size, NETWORK), NETWORK]
-        if self.judging and size in JUDGES:
-            names.insert(0, JUDGES[size])
-        network = next((_network(name) for name in names if has_model(name)), None)
+        network = make_network(JUDGE, shared=True) if has_model(JUDGE) else None
         shared = ("seconds", "threads", "clock", "resign", "root_moves")
         same: dict[str, Any] = {name: getattr(self, name) for name in shared}
         if network is None or not network.supports(rows, cols):
@@ -244,7 +216,3 @@ def _usual_visits(points: int) -> int:
     if points >= 19 * 19:
         return _VISITS_19
     return _VISITS_13 if points >= 13 * 13 else _VISITS
-
-
-def _network(name: str) -> SearchNetwork:
-    return make_network(name, shared=True)

@@ -310,18 +310,17 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     """Load the network for a board and make the player that searches."""
     from tengen.contracts.protocols import limit_visits
     from tengen.models import has_model, load_policy
-    from tengen.models.registry import networks_for, policy_for
+    from tengen.models.registry import JUDGE, network_for, policy_for
     from tengen.players import make_player
     from tengen.players.evaluators import make_network
     from tengen.players.network_search import SearchPlayer
 
     visits = settings.visits or _usual_visits(rows * cols)
-    names = networks_for(rows, cols)
-    if settings.player == DEFAULT_PLAYER and names is not None and has_model(names.judges):
-        network = make_network(names.judges, shared=True)
+    if settings.player == DEFAULT_PLAYER and network_for(rows, cols) and has_model(JUDGE):
+        network = make_network(JUDGE, shared=True)
         if settings.quick:
-            return Reviewer(None, network, name=f"{names.judges}, one evaluation per position")
-        told = f"{names.judges}, {visits} visits for up to {settings.searches} moves"
+            return Reviewer(None, network, name=f"{JUDGE}, one evaluation per position")
+        told = f"{JUDGE}, {visits} visits for up to {settings.searches} moves"
         return Reviewer(
             SearchPlayer(network, visits=visits), network, None, settings.searches, told
         )

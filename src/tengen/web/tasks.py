@@ -24,7 +24,7 @@ from tengen.contracts import Analyser, Player, Report, Status
 from tengen.game.judging import Judge
 from tengen.game.session import choose_move, move_generator
 from tengen.models import load_policy
-from tengen.models.registry import networks_for, policy_for
+from tengen.models.registry import JUDGE, network_for, policy_for
 from tengen.players import make_player
 from tengen.records import GameRecord, loads
 from tengen.reviews.annotate import annotate
@@ -140,7 +140,7 @@ def _describe(report: Report, board: Board) -> Json:
     """Write an analysis in plain values; win rates and points are those of the side to move."""
     owners, report = report.ownership, report.seen_by(board.turn)
     return {
-        "by": networks.plays if (networks := networks_for(board.rows, board.cols)) else "",
+        "by": JUDGE if network_for(board.rows, board.cols) else "",
         "visits": report.visits,
         "spread": finite(report.raw_spread),
         "winrate": report.winrate,
