@@ -173,21 +173,3 @@ def test_bad_actions_are_told() -> None:
         with pytest.raises(TengenError, match="none of 0 to 25"):
             env.step(wrong)
     assert np.count_nonzero(env.board.grid()) == 1
-
-
-def test_agents_see_planes_and_a_mask_and_choose_a_point_or_pass() -> None:
-    env = GoEnvironment(Board(4, 6))
-    env.reset()
-    for agent in env.possible_agents:
-        assert env.observation_space(agent).contains(env.observe(agent))
-        assert env.action_space(agent).n == 4 * 6 + 1
-
-
-def test_the_seed_of_a_game_is_that_of_the_agents_spaces() -> None:
-    env = GoEnvironment(9)
-    drawn = []
-    for seed in (7, None, 7, 8):
-        env.reset(seed=seed)
-        drawn.append([[env.action_space(a).sample() for _ in range(9)] for a in env.agents])
-    assert drawn[0] == drawn[2] and drawn[0][0] != drawn[0][1]
-    assert drawn[1] != drawn[0] != drawn[3]

@@ -26,9 +26,7 @@ from tengen.board import (
     Point,
     Rules,
     format_gtp,
-    format_sgf,
     handicap_points,
-    index_of,
     parse_gtp,
     parse_sgf,
     play_random,
@@ -70,17 +68,6 @@ def test_games_as_pictures(
     assert (board.grid() == rows).all(), str(board)
     assert (format_gtp(board.ko, *rows.shape) if board.ko else None) == ko
     assert board.prisoners == prisoners
-
-
-def test_every_place_of_every_size_has_one_name_in_each_system() -> None:
-    for size in range(2, 26):
-        for index in range(size * size + 1):
-            point = point_at(index, size, size)
-            assert index_of(point, size, size) == index
-            assert parse_gtp(format_gtp(point, size, size), size, size) == point
-            assert parse_sgf(format_sgf(point, size, size), size, size) == point
-            if point != PASS:
-                assert row_col(point, size) == divmod(index, size)
 
 
 @pytest.mark.parametrize("vertex", ["", "I5", "A0", "A10", "K1", "5A", "A²", "A-1", "pas"])
@@ -435,6 +422,8 @@ def test_all_names_of_a_place_agree(size, data) -> None:
     assert (point.row, point.col, point.index) == (row, col, row * cols + col)
     assert board.point(point.name) is point and board.answer(int(point)) is point
     assert Point(str(point), rows, cols) is point and places(rows, cols)[point] is point
+    assert parse_gtp(point.name.lower(), rows, cols) is point
+    assert parse_sgf(point.sgf, rows, cols) is point and row_col(point, cols) == (row, col)
     assert pickle.loads(pickle.dumps(point)) is point and copy.deepcopy(point) is point
     assert eval(repr(point)) is point and int(point) == point_at(point.index, rows, cols)
 

@@ -13,7 +13,6 @@ import pytest
 from tengen.board import BLACK, EMPTY, PASS, Board, play_random
 from tengen.board import kernels as k
 from tengen.board import playout_kernels as fast
-from tengen.board.kernels import TRUSTED, replay_games
 from tengen.board.playout_kernels import liberties_after, run_chunk
 from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS
@@ -69,26 +68,6 @@ def test_a_larger_table_remembers_what_a_smaller_one_did() -> None:
         k.remember(table, key)
     k.regrow(table, larger)
     assert sorted(larger[larger != 0]) == sorted(keys)
-
-
-# ----- Many games -----
-
-
-def test_games_are_replayed_up_to_the_first_refused_move() -> None:
-    board = Board(3, moves="B A3 W B3 B B2 W C2")  # A3 = 5, B3 = 6, B2 = 10, C2 = 11
-    points = [int(point) for _, point in board.moves]
-    moves = np.array([*points, *points[:2], points[0], points[2]], np.int16)
-    colours = np.array([1, 2] * 4, np.int8)
-    offsets, sides = np.array([0, 4, 8]), np.array([3, 3])
-    nothing, none = np.empty(0, np.int16), np.zeros(3, np.int64)
-    ends, grids = np.empty((2, 3), np.int64), np.zeros((2, 3, 3), np.int8)
-    rest = (nothing, np.empty(0, np.int8), none)
-    simple = KO_NUMBERS["simple"]
-    played = replay_games(moves, colours, offsets, sides, sides, *rest, simple, 1.0, ends, grids)
-    assert played == 6 and ends[:, 0].tolist() == [-1, 2]
-    assert (grids[0] == board.grid()).all()
-    trusted = replay_games(moves, colours, offsets, sides, sides, *rest, TRUSTED, 1.0, ends, grids)
-    assert trusted == 7 and ends[:, 0].tolist() == [-1, -1]
 
 
 # ----- Chance -----

@@ -351,7 +351,7 @@ def test_collections_are_replayed_to_their_last_positions() -> None:
     assert grids[1, 0, 0] == WHITE and grids[1, 2, 2] == BLACK
     half, _ = last_positions(games, 0.5)
     assert np.count_nonzero(half[0, :3, :3]) == 2
-    assert replay_refusals(games).tolist() == [False, True]
+    assert replay_refusals(games).tolist() == [False, True]  # and there the second game ends
     assert replay_all(games) == 4 + 1
 
 
