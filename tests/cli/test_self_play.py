@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Tengen
 from tests.needs import need
 
 from tengen.cli import run
 
-SMALL = [
-    "--size", "5", "--design", "tiny", "--games", "8", "--positions", "200", "--batch", "16",
-    "--evaluations", "4", "--considered", "2", "--window", "500", "--device", "cpu",
-]  # fmt: skip
+FEW = "--games 8 --evaluations 4 --considered 2 --device cpu --quiet"
+SMALL = f"--size 5 --design tiny --positions 200 --batch 16 --window 500 {FEW}"
 
 
 @pytest.fixture(scope="module")
@@ -23,73 +21,45 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     made = tmp_path_factory.mktemp("self-play") / "run"
-    assert run(["train", "self-play", "--out", str(made), *SMALL, "--quiet"]) == 0
+    assert run(["train", "self-play", "--out", str(made), *SMALL.split()]) == 0
     torch.set_num_threads(threads)
     return made
 
 
-def test_show_tells_how_it_went(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["evaluate", "self-play", str(folder), "--history", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+def test_show_tells_how_it_went(folder: Path, tengen: Tengen) -> None:
+    rows = tengen.json("evaluate self-play --history", folder)
     assert rows[-1]["positions"] >= 200 and rows[-1]["seconds"] > 0
-    assert run(["evaluate", "self-play", str(folder), "--history", "--rows", "3"]) == 0
-    assert str(rows[-1]["positions"]) in capsys.readouterr().out
+    shown = tengen("evaluate self-play --history --rows 3", folder)
+    assert str(rows[-1]["positions"]) in shown
 
 
 def test_games_against_itself_teach_another_network(
-    folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path, tmp_path: Path, tengen: Tengen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # where the training keeps its run
-    model, shards = str(folder / "model.safetensors"), str(tmp_path / "shards")
-    games = ["train", "self-play", "--start", model, "--record", "1", "--out", shards]
-    few = [
-        "--size",
-        "5",
-        "--size",
-        "6",
-        "--games",
-        "8",
-        "--evaluations",
-        "4",
-        "--considered",
-        "2",
-        "--device",
-        "cpu",
-    ]
-    assert run([*games, *few, "--json", "--quiet"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    model, shards = folder / "model.safetensors", tmp_path / "shards"
+    games = ("train self-play --record 1 --size 5 --size 6", FEW, "--start", model, "--out", shards)
+    told = tengen.json(*games)
     assert len(told["shards"]) == 2 and told["games"] + told["cut"] == 16
-    taught = str(tmp_path / "taught.safetensors")
-    settings = ["--design", "tiny", "--steps", "3", "--batch", "8", "--device", "cpu"]
-    assert run(["train", "network", shards, *settings, "--out", taught, "--quiet", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["games"] == told["games"]
-    assert run([*games, *few, "--quiet"]) == 1
-    assert "holds shards already" in capsys.readouterr().err
+    settings = "--design tiny --steps 3 --batch 8 --device cpu --quiet"
+    taught = tengen.json("train network", shards, settings, "--out", tmp_path / "m.safetensors")
+    assert taught["games"] == told["games"]
+    assert "holds shards already" in tengen.mistake(*games)
 
 
-def test_a_folder_with_a_run_goes_on_only_if_asked(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    again = ["train", "self-play", "--out", str(folder), "--quiet"]
-    assert run([*again, *SMALL]) == 1
-    assert "holds a run; resume it" in capsys.readouterr().err
-    assert run([*again, "--resume", "--json", "--device", "cpu"]) == 0
-    told = json.loads(capsys.readouterr().out)
+def test_a_folder_with_a_run_goes_on_only_if_asked(folder: Path, tengen: Tengen) -> None:
+    again = ("train self-play --quiet --out", folder)
+    assert "holds a run; resume it" in tengen.mistake(*again, SMALL)
+    told = tengen.json(*again, "--resume --device cpu")
     assert told["free_parameters"] == 3282 and Path(told["model"]).exists()
-    assert run([*again, "--resume", "--komi", "3"]) == 1
-    assert "komi 7.0 there, 3.0 asked" in capsys.readouterr().err
+    assert "komi 7.0 there, 3.0 asked" in tengen.mistake(*again, "--resume --komi 3")
 
 
-def test_snapshots_meet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ladder = ["evaluate", "self-play", str(folder), "--snapshots", "2", "--games", "2"]
-    assert run([*ladder, "--anchor", "random", "--json", "--quiet"]) == 0
-    steps = json.loads(capsys.readouterr().out)
-    assert [("minutes" in step, step["games_played"]) for step in steps] == [
-        (True, 4), (True, 4), (False, 4)
-    ]  # fmt: skip
+def test_snapshots_meet(folder: Path, tengen: Tengen) -> None:
+    ladder = "evaluate self-play --snapshots 2 --games 2 --anchor random --quiet"
+    steps = tengen.json(ladder, folder)
+    assert ["minutes" in step for step in steps] == [True, True, False]
+    assert [step["games_played"] for step in steps] == [4, 4, 4]
     assert all(step["low"] <= step["elo"] <= step["high"] for step in steps)
 
 
@@ -116,44 +86,29 @@ def test_a_run_may_lie_under_any_name(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["evaluate", "self-play", "{tmp}", "--history"], "holds no run of self-play"),
-        (["evaluate", "self-play", "{tmp}"], "holds no run of self-play"),
-        (
-            ["train", "self-play", "--out", "{tmp}/new", "--start", "nothing-like-it"],
-            "nothing-like-it",
-        ),
-        (
-            ["train", "self-play", "--out", "{tmp}/new", "--size", "7", "--size", "7"],
-            "each named once",
-        ),
+        ("evaluate self-play --history", "holds no run of self-play"),
+        ("evaluate self-play", "holds no run of self-play"),
+        ("train self-play --start nothing-like-it --out", "nothing-like-it"),
+        ("train self-play --size 7 --size 7 --out", "each named once"),
     ],
 )
-def test_bad_input_is_one_line(
-    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_line(words: str, said: str, tmp_path: Path, tengen: Tengen) -> None:
     need("torch")
-    assert run([*(word.replace("{tmp}", str(tmp_path)) for word in words)]) == 1
-    told = capsys.readouterr().err.strip().splitlines()
-    assert len(told) == 1 and said in told[0]
+    assert said in tengen.mistake(words, tmp_path / "new")
 
 
 def test_another_shape_to_start_with_is_refused(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, tengen: Tengen
 ) -> None:
-    start = ["--start", str(folder / "model.safetensors"), "--design", "zero"]
-    assert run(["train", "self-play", "--out", str(tmp_path / "new"), *start]) == 1
-    assert "design is not zero" in capsys.readouterr().err
+    start = ("--design zero --start", folder / "model.safetensors", "--out", tmp_path / "new")
+    assert "design is not zero" in tengen.mistake("train self-play", *start)
     assert not (tmp_path / "new").exists()
 
 
-def test_a_training_that_comes_apart_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_training_that_comes_apart_says_so(tmp_path: Path, tengen: Tengen) -> None:
     need("torch")
-    again = [*SMALL, "--quiet", "--out", str(tmp_path / "run")]
-    assert run(["train", "self-play", *again, "--komi", "1e30"]) == 1
-    assert "'--komi'" in capsys.readouterr().err
-    assert run(["train", "self-play", *again, "--positions", "900", "--rate", "1e30"]) == 1
-    assert "(its loss is not a number)" in capsys.readouterr().err
-    assert run(["evaluate", "self-play", str(tmp_path / "run"), "--history", "--json"]) == 0
-    json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    train = ("train self-play", SMALL, "--out", tmp_path / "run")
+    assert "'--komi'" in tengen.mistake(*train, "--komi 1e30")
+    diverged = tengen.mistake(*train, "--positions 900 --rate 1e30")
+    assert "(its loss is not a number)" in diverged
+    tengen.json("evaluate self-play --history", tmp_path / "run")
