@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -11,58 +10,45 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Tengen
 
-from tengen.cli import run
 
-
-def test_unknown_experiments_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["lab", "nonsense"]) == 1
-    said = capsys.readouterr().err
+def test_mistakes_are_named(tengen: Tengen) -> None:
+    said = tengen.mistake("lab nonsense")
     assert "'nonsense'" in said and "symmetry-network" in said
+    assert "one named experiment" in tengen.mistake("lab --set games=3")
+    said = tengen.mistake("lab opening-td --set game=3")
+    assert "opening-td has no setting 'game=3'; it has games=1000" in said
+    assert "run it with --full" in tengen.mistake("lab opening-evolution-dense")
 
 
-def test_settings_need_one_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["lab", "--set", "games=3"]) == 1
-    assert "one named experiment" in capsys.readouterr().err
-    assert run(["lab", "opening-td", "--set", "game=3"]) == 1
-    assert "opening-td has no setting 'game=3'; it has games=1000" in capsys.readouterr().err
-    assert run(["lab", "opening-evolution-dense"]) == 1
-    assert "run it with --full" in capsys.readouterr().err
-
-
-def test_experiments_are_listed_with_their_settings(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["lab", "--list", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_experiments_are_listed_with_their_settings(tengen: Tengen) -> None:
+    found = tengen.json("lab --list")
     assert found["opening-td"]["games"] == 1000 and "opening-evolution-dense" not in found
-    assert run(["lab", "--list", "--full", "--json"]) == 0
-    assert "opening-evolution-dense" in json.loads(capsys.readouterr().out)
+    assert "opening-evolution-dense" in tengen.json("lab --list --full")
+    assert "games=1000" in tengen("lab --list")
 
 
-def test_full_names_the_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["move-prediction", "--full", "--out", str(tmp_path / "out")]
-    assert run(["lab", *options]) == 1
-    assert "tom9d-train.sgf: this step needs the folder" in capsys.readouterr().err
-    assert run(["lab", *options, "--collection", str(tmp_path)]) == 1
-    assert f"{tmp_path / 'tom9d-train.sgf'}: no such file" in capsys.readouterr().err
-    assert run(["lab", *options, "--collection", str(tmp_path / "nowhere")]) == 1
-    assert "nowhere: no such folder" in capsys.readouterr().err
+def test_full_names_the_missing_file(tmp_path: Path, tengen: Tengen) -> None:
+    lab = ("lab move-prediction --full --out", tmp_path / "out")
+    assert "tom9d-train.sgf: this step needs the folder" in tengen.mistake(*lab)
+    said = tengen.mistake(*lab, "--collection", tmp_path)
+    assert f"{tmp_path / 'tom9d-train.sgf'}: no such file" in said
+    said = tengen.mistake(*lab, "--collection", tmp_path / "nowhere")
+    assert "nowhere: no such folder" in said
 
 
-def test_one_step_makes_a_page_that_names_the_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ["from-nothing", "--out", str(tmp_path), "--json", "--seed", "9"]
-    assert run(["lab", *options]) == 0
-    output = capsys.readouterr()
-    value = json.loads(output.out)
+def test_one_step_makes_a_page_that_names_the_others(tmp_path: Path, tengen: Tengen) -> None:
+    lab = ("lab from-nothing --seed 9 --out", tmp_path)
+    value = tengen.json(*lab)
     assert value["steps"] == ["from-nothing"] and "players" in value["left"]
     page = Path(value["report"]).read_text()
     assert "six blocks" in page and "tengen lab opening-td" in page
     assert Path(value["results"]).is_file()
-    assert "[1/1] What the papers would have seen (from-nothing): begins" in output.err
+    assert "[1/1] What the papers would have seen (from-nothing): begins" in tengen.err
     # Again: nothing to do, and the same page.
-    assert run(["lab", *options]) == 0
-    assert "1 of 1 steps are already finished" in capsys.readouterr().err
+    tengen(*lab)
+    assert "1 of 1 steps are already finished" in tengen.err
     assert Path(value["report"]).read_text() == page
 
 
