@@ -29,6 +29,7 @@ from tengen.players.search_clock import Pace, Searching
 _SLICE_SECONDS = 0.05
 """How long a thread searches before it checks the clock."""
 _PLAYOUTS = 1000
+_MOST_NODES = 400_000
 _SCALE = 8.0
 """Points that turn even chances into 73 %, for an evaluator without a scale."""
 _BARRED = 1e12
@@ -127,15 +128,8 @@ class MctsPlayer(Searching):
     evaluator: Evaluator | None = None
     resign: float = 0.03
     """Win rate below which it resigns."""
-    expand_at: float = 2.0
-    rave: float = 2000.0
-    policy_weight: float = 0.6
-    score_weight: float = 0.05
-    mix: float = 0.5
-    prior_weight: float = 10.0
     scale: float | None = None
     """Points of score that turn even chances into 73 %; the evaluator's own if not given."""
-    max_nodes: int = 400_000
     name: str = "mcts"
     # Models keep workspaces of their own, which only one thread at a time may use.
     _models: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
@@ -179,11 +173,11 @@ class MctsPlayer(Searching):
         if keep and len(self._kept) == self.threads:
             if all(tree.descend(board) for tree in self._kept):
                 return self._kept
-        room = self.max_nodes
+        room = _MOST_NODES
         if self._limit is not None and not keep:
-            # Each expansion adds at most one child a point, after `expand_at` visits.
+            # Each expansion adds at most one child a point, after `EXPAND` visits.
             per_leaf = board.rows * board.cols + 1
-            room = min(room, int(self._limit / max(self.expand_at, 1) + 2) * per_leaf + per_leaf)
+            room = min(room, int(self._limit / k.EXPAND + 2) * per_leaf + per_leaf)
         trees = [PlayoutTree.grow(board, room, int(seed)) for seed in seeds]
         if keep:
             self._kept[:] = trees
@@ -199,7 +193,6 @@ class MctsPlayer(Searching):
 
     def _advance(self, tree: PlayoutTree, count: int) -> int:
         """Run `count` playouts in one tree, asking the models where the kernel stops for them."""
-        settings = self._settings(tree.board)
         ko_rule = KO_NUMBERS[tree.board.rules.ko]
         ask = self.policy is not None or self.evaluator is not None
         begin, ran = time.perf_counter(), 0
@@ -213,7 +206,7 @@ class MctsPlayer(Searching):
                 tree.tf,
                 tree.meta,
                 shape_table(),
-                settings,
+                float(tree.board.white_bonus),
                 tree.ownership,
                 tree.seed,
                 1 if fresh else count - ran,
@@ -252,17 +245,6 @@ class MctsPlayer(Searching):
         """The scale in force: what was asked for, or what stands in the model's card."""
         own = getattr(self.evaluator, "scale", None) if self.scale is None else self.scale
         return _SCALE if own is None else float(own)
-
-    def _settings(self, board: Board) -> FloatArray:
-        settings = np.zeros(k.C_WIDTH)
-        settings[k.C_EXPAND] = self.expand_at
-        settings[k.C_RAVE] = self.rave
-        settings[k.C_POLICY] = self.policy_weight if self.policy is not None else 0.0
-        settings[k.C_SCORE] = self.score_weight
-        settings[k.C_MIX] = self.mix if self.evaluator is not None else 0.0
-        settings[k.C_KOMI] = board.white_bonus
-        settings[k.C_PRIOR] = self.prior_weight
-        return settings
 
     def _decided(self, trees: list[PlayoutTree], pace: Pace, left: float) -> bool:
         """Return whether no other move can catch up in the time that is left."""

@@ -67,18 +67,14 @@ T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3
 F_N, F_W, _F_RN, _F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = range(10)
 M_USED, _M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
 
-# Settings, a float64 array.
-(
-    C_EXPAND,  # visits after which a leaf gets children
-    C_RAVE,  # RAVE visits that weigh as much as that many real ones
-    C_POLICY,  # weight of the policy's probability in the choice
-    C_SCORE,  # weight of the margin beside winning
-    C_MIX,  # weight of the evaluator against the playout, 0 to 1
-    C_KOMI,  # all White gets beside the board
-    C_PRIOR,  # scale of the built-in priors, in visits
-    C_WIDTH,
-) = range(8)
-
+EXPAND = 2.0
+"""Visits after which a leaf gets children."""
+_RAVE = 2000.0
+"""RAVE visits that weigh as much as that many real ones."""
+_POLICY, _SCORE, _MIX = 0.6, 0.05, 0.5
+"""Weights: of the policy's prior, of the margin beside winning, of the evaluator's value."""
+_PRIOR = 10.0
+"""Scale of the built-in priors, in visits."""
 _MAX_DEPTH = 400
 M_WIDTH = M_LINE + _MAX_DEPTH + 2
 NO_EVAL = -1.0
@@ -128,7 +124,7 @@ def _lonely(s, row, col):
 
 
 @kernel
-def _prior(s, b, p, colour, width, shapes, dist, scale, row_out):
+def _prior(s, b, p, colour, width, shapes, dist, row_out):
     """Write built-in prior visits and wins for a move into a tree row."""
     o = U(p) * RECORD
     u = U(colour)
@@ -170,12 +166,12 @@ def _prior(s, b, p, colour, width, shapes, dist, scale, row_out):
         visits += 1.0
         if line == 2:
             wins += 1.0
-    row_out[F_PN] = visits * scale
-    row_out[F_PW] = wins * scale
+    row_out[F_PN] = visits * _PRIOR
+    row_out[F_PW] = wins * _PRIOR
 
 
 @inner_kernel
-def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v, dist, queue):
+def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, komi, b, empty, v, dist, queue):
     """Give a leaf its children: all sensible legal moves and the pass, with priors."""
     colour = s[SCALARS, TURN]
     width = U((s[SCALARS, COLS] + 1) * 8)
@@ -193,7 +189,7 @@ def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v
             ti[child, T_COUNT] = 0
             tf[child, :] = 0.0
             tf[child, F_EVAL] = NO_EVAL
-            _prior(s, b, p, colour, width, shapes, dist, settings[C_PRIOR], tf[child])
+            _prior(s, b, p, colour, width, shapes, dist, tf[child])
             count += 1
     # Passing is a poor idea while anything else can be done, unless it ends the game as a win.
     child = first + count
@@ -201,12 +197,12 @@ def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v
     ti[child, T_COUNT] = 0
     tf[child, :] = 0.0
     tf[child, F_EVAL] = NO_EVAL
-    tf[child, F_PN] = 2.0 * settings[C_PRIOR]
-    tf[child, F_PW] = 0.2 * settings[C_PRIOR]
+    tf[child, F_PN] = 2.0 * _PRIOR
+    tf[child, F_PW] = 0.2 * _PRIOR
     if s[SCALARS, PASSES] >= 1:
-        margin = area_score(s) - settings[C_KOMI]
+        margin = area_score(s) - komi
         if (margin > 0) == (colour == BLACK):
-            tf[child, F_PW] = 2.0 * settings[C_PRIOR]
+            tf[child, F_PW] = 2.0 * _PRIOR
     count += 1
     ti[node, T_FIRST] = first
     ti[node, T_COUNT] = count
@@ -214,7 +210,7 @@ def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, settings, b, empty, v
 
 
 @kernel
-def _choose(node, ti, tf, settings):
+def _choose(node, ti, tf, guided):
     """Return the child with the best mixture of results, RAVE, priors and policy."""
     first, count = ti[node, T_FIRST], ti[node, T_COUNT]
     total = tf[node, F_N]
@@ -225,17 +221,17 @@ def _choose(node, ti, tf, settings):
         value = (tf[c, F_W] + tf[c, F_PW]) / n
         rn = tf[c, _F_RN]
         if rn > 0.0:
-            beta = rn / (rn + n + rn * n / settings[C_RAVE])
+            beta = rn / (rn + n + rn * n / _RAVE)
             value += beta * (tf[c, _F_RW] / rn - value)
-        if settings[C_POLICY] > 0.0:
-            value += settings[C_POLICY] * tf[c, F_POLICY] * root_total / (1.0 + tf[c, F_N])
+        if guided:
+            value += _POLICY * tf[c, F_POLICY] * root_total / (1.0 + tf[c, F_N])
         if value > best_value:
             best, best_value = c, value
     return best
 
 
 @kernel
-def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed, sims, ask, s):
+def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, sims, ask, s):
     """Run up to `sims` playouts; return how many were completed.
 
     Stops early when the tree is full, or, with `ask`, at a node that wants a model's opinion
@@ -267,27 +263,14 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
             if ti[node, T_COUNT] == 0:
                 if s[SCALARS, PASSES] >= 2 or depth >= _MAX_DEPTH:
                     break
-                if tf[node, F_N] < settings[C_EXPAND] and node != 0:
+                if tf[node, F_N] < EXPAND and node != 0:
                     break
                 if meta[M_USED] + most_children > ti.shape[0]:
                     if node == 0:
                         return done
                     break
                 _expand(
-                    node,
-                    s,
-                    table,
-                    ko_rule,
-                    ti,
-                    tf,
-                    meta,
-                    shapes,
-                    settings,
-                    b,
-                    empty,
-                    v,
-                    dist,
-                    queue,
+                    node, s, table, ko_rule, ti, tf, meta, shapes, komi, b, empty, v, dist, queue
                 )
                 if ask:
                     meta[M_ASKS] = node
@@ -295,7 +278,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
                     for i in range(depth):
                         meta[M_LINE + i] = ti[path[i + 1], T_MOVE]
                     return done
-            node = _choose(node, ti, tf, settings)
+            node = _choose(node, ti, tf, ask)
             movers[depth] = s[SCALARS, TURN]
             depth += 1
             path[depth] = node
@@ -304,20 +287,19 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, settings, ownership, seed
         plies = 0
         to_move = s[SCALARS, TURN]
         if s[SCALARS, PASSES] >= 2:
-            score = area_score(s) - settings[C_KOMI]
+            score = area_score(s) - komi
         else:
             load(s, b, empty, v)
             seed_stream(rng, seed, meta[_M_SIMS])
             v[V_RNG] = rng[0]
             plies = heavy_playout(b, empty, v, U(to_move), width, limit, trace, shapes)
-            score = final_score(b, rows, cols, ownership) - settings[C_KOMI]
+            score = final_score(b, rows, cols, ownership) - komi
         meta[_M_SIMS] += 1
         black = 1.0 if score > 0 else 0.5 if score == 0 else 0.0
-        if settings[C_SCORE] > 0.0:
-            squashed = 0.5 + 0.5 * score / (abs(score) + 0.1 * rows * cols)
-            black += settings[C_SCORE] * (squashed - black)
+        squashed = 0.5 + 0.5 * score / (abs(score) + 0.1 * rows * cols)
+        black += _SCORE * (squashed - black)
         if tf[node, F_EVAL] != NO_EVAL:
-            black += settings[C_MIX] * (tf[node, F_EVAL] - black)
+            black += _MIX * (tf[node, F_EVAL] - black)
         # Remember who first played where, last moves first, so that earlier ones win.
         for i in range(points):
             amaf[i] = 0
