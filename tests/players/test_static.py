@@ -19,9 +19,9 @@ from tengen.players.simple import (
     static_move_values,
 )
 from tengen.players.static_kernels import (
-    DEFAULT_WEIGHTS,
     VALUE,
     W_PASS,
+    WEIGHTS,
     new_work,
     static_values,
 )
@@ -125,7 +125,7 @@ def test_it_passes_at_the_end() -> None:
 def test_values_of_the_rules_are_finite_where_one_may_play() -> None:
     board = play_random(Board(7), 30, np.random.default_rng(1))
     work, floats = new_work(board.state.shape[1])
-    static_values(board.state, board.turn, DEFAULT_WEIGHTS, shape_table(), work, floats)
+    static_values(board.state, board.turn, shape_table(), work, floats)
     inside = board.state[layout.COLOUR] != layout.BORDER
     values, legal = floats[VALUE][inside], board.legal_mask()[:-1]
     assert np.isneginf(values[~legal]).all() and np.isfinite(values[legal]).any()
@@ -133,7 +133,7 @@ def test_values_of_the_rules_are_finite_where_one_may_play() -> None:
     player = make_player("static")
     assert isinstance(player, StaticPlayer)
     best = int(static_move_values(board).argmax())
-    assert static_move_values(board)[best] > DEFAULT_WEIGHTS[W_PASS]
+    assert static_move_values(board)[best] > WEIGHTS[W_PASS]
     assert index_of(player.choose(board, np.random.default_rng(1)), 7, 7) == best
 
 

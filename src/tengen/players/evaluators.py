@@ -25,7 +25,7 @@ from tengen.models import load_evaluator, load_learner, load_policy
 from tengen.players.network_search import SearchNetwork
 from tengen.players.plugins import PREFIX, make_plugged_evaluator, make_plugged_policy
 from tengen.players.simple import finish_score, static_move_values
-from tengen.players.static_kernels import DEFAULT_WEIGHTS, SETTINGS, finish_static, verdicts
+from tengen.players.static_kernels import finish_static, verdicts
 
 _Source = TypeVar("_Source")
 
@@ -148,15 +148,6 @@ def _find(
 
 # ----- Experts -----
 
-_LEAD = 8
-"""Plies of the rule player before playouts take over, in every other variation."""
-
-_NOISE = 1.0
-"""Temperature of those plies, in the rule player's points."""
-
-_BEND = 2.0
-"""How strongly the share of playouts that own a point is bent towards certainty."""
-
 
 class BuiltinExpert:
     """Score by short variations of the static player and heavy playouts.
@@ -185,11 +176,13 @@ class BuiltinExpert:
         """Score states of one size without the GIL; return scores without komi, and ownership."""
         cells = int(states[0, -1, 0] * states[0, -1, 1])
         scores, ownership = np.zeros(len(states)), np.zeros((len(states), cells))
-        settings, shapes = self.settings(cells), shape_table()
+        total = self.playouts or (300 if cells <= 100 else 160 if cells <= 200 else 96)
+        each = max(1, min(15, total // 8))
+        shapes, variations = shape_table(), max(1, total // each)
 
         def run(part: slice) -> None:
             found = scores[part], ownership[part]
-            verdicts(states[part], DEFAULT_WEIGHTS, shapes, settings, seeds[part], *found)
+            verdicts(states[part], shapes, variations, each, seeds[part], *found)
 
         edges = np.linspace(0, len(states), min(self.threads, len(states)) + 1).astype(int)
         parts = [slice(a, b) for a, b in pairwise(edges.tolist())]
@@ -199,14 +192,6 @@ class BuiltinExpert:
             with ThreadPoolExecutor(len(parts)) as pool:
                 list(pool.map(run, parts))
         return scores, ownership
-
-    def settings(self, cells: int) -> FloatArray:
-        """Return the kernel's settings for a board of so many points, see `static_kernels`."""
-        total = self.playouts or (300 if cells <= 100 else 160 if cells <= 200 else 96)
-        each = max(1, min(15, total // 8))
-        settings = np.array([max(1, total // each), _LEAD, each, _NOISE, _BEND])
-        assert len(settings) == SETTINGS
-        return settings
 
 
 class PlayerExpert:

@@ -32,9 +32,9 @@ from tengen.game.endgame import can_pass_and_win, candidates, finishing_move, se
 from tengen.game.judging import is_sound, neutral_points, shared_judge
 from tengen.players.spec import make_player
 from tengen.players.static_kernels import (
-    DEFAULT_WEIGHTS,
     VALUE,
     W_PASS,
+    WEIGHTS,
     finish_static,
     new_work,
     static_values,
@@ -106,7 +106,7 @@ class StaticPlayer:
         values = static_move_values(board)
         index = int(values.argmax())
         move: int = PASS
-        if values[index] > DEFAULT_WEIGHTS[W_PASS]:
+        if values[index] > WEIGHTS[W_PASS]:
             move = point_of(index // board.cols, index % board.cols, board.cols)
         return sensible(board, move, resign=self.resign)
 
@@ -115,7 +115,7 @@ def static_move_values(board: Board) -> FloatArray:
     """Return the static value of every point in points of area, row-major; -inf if not played."""
     state = board.state.copy()  # ladders are played out on it
     work, floats = new_work(state.shape[1])
-    static_values(state, board.turn, DEFAULT_WEIGHTS, shape_table(), work, floats)
+    static_values(state, board.turn, shape_table(), work, floats)
     values: FloatArray = floats[VALUE][state[layout.COLOUR] != layout.BORDER]
     values[~board.legal_mask()[:-1]] = -np.inf
     return values

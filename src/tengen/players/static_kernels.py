@@ -93,7 +93,7 @@ _COUNTING = 16
 """Playouts that decide which stones are dead when a game is finished."""
 
 # Found by an evolution strategy (CMA) in games against earlier weights and maxlib, 9x9 and 13x13.
-DEFAULT_WEIGHTS = np.array(
+WEIGHTS = np.array(
     [
         1.14, 0.07, 1.56, 0.54, 0.5,  # _W_CAPTURE to _W_DEFEND
         0.03, 0.43, 0.05, 1.26, 0.76, 2.22, 1.95, 0.38, 1.12,  # _W_ATARI to _W_ENEMY_DIAGONAL
@@ -106,9 +106,7 @@ DEFAULT_WEIGHTS = np.array(
     ],
     np.float64,
 )  # fmt: skip
-assert DEFAULT_WEIGHTS.shape == (_WEIGHTS,)
-# Inside kernels it cannot be written to; outside neither, or everything were compiled for both.
-DEFAULT_WEIGHTS.setflags(write=False)
+assert WEIGHTS.shape == (_WEIGHTS,)
 
 
 @kernel
@@ -118,7 +116,7 @@ def new_work(n):
 
 
 @kernel
-def _read_blocks(s, w, f, colour, weights, width):
+def _read_blocks(s, w, f, colour, width):
     """Count all blocks' liberties; write to TACTICS what saving and catching is worth."""
     n = s.shape[1]
     f[_TACTICS, :] = 0.0
@@ -136,12 +134,12 @@ def _read_blocks(s, w, f, colour, weights, width):
             way = way_out(s, w, p, width)
             if c == colour:
                 if way != 0:
-                    f[_TACTICS, way] += weights[_W_SAVE] * worth
+                    f[_TACTICS, way] += WEIGHTS[_W_SAVE] * worth
                 taking = touches_atari(s, p, width)
                 if taking != 0 and taking != way:
-                    f[_TACTICS, taking] += weights[_W_SAVE] * worth
+                    f[_TACTICS, taking] += WEIGHTS[_W_SAVE] * worth
             else:
-                share = weights[_W_CAPTURE] if way != 0 else weights[_W_DEAD]
+                share = WEIGHTS[_W_CAPTURE] if way != 0 else WEIGHTS[_W_DEAD]
                 f[_TACTICS, one] += share * worth
         elif c == colour:
             if catches(s, w, p, one, two, width) or catches(s, w, p, two, one, width):
@@ -150,27 +148,27 @@ def _read_blocks(s, w, f, colour, weights, width):
                     if is_legal(s, lib, colour):
                         after = liberties_after(s, w, lib, colour, width)
                         if after >= 3:
-                            f[_TACTICS, lib] += weights[_W_DEFEND] * worth
+                            f[_TACTICS, lib] += WEIGHTS[_W_DEFEND] * worth
         else:
             if catches(s, w, p, one, two, width):
-                f[_TACTICS, one] += weights[_W_CATCH] * worth
+                f[_TACTICS, one] += WEIGHTS[_W_CATCH] * worth
             if catches(s, w, p, two, one, width):
-                f[_TACTICS, two] += weights[_W_CATCH] * worth
+                f[_TACTICS, two] += WEIGHTS[_W_CATCH] * worth
 
 
 @kernel
-def _influence(s, w, f, colour, weights, width):
+def _influence(s, w, f, colour, width):
     """Write who holds sway where (INFLUENCE, own positive) and the doubt about it (DOUBT)."""
     n = s.shape[1]
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    sharp = weights[_W_SHARP]
+    sharp = WEIGHTS[_W_SHARP]
     a, b = _INFLUENCE, _BUFFER
     for p in range(n):
         c = s[COLOUR, p]
         value = 0.0
         if c == 1 or c == 2:
             libs = w[LIBERTIES, s[HEAD, p]]
-            value = 1.0 if libs > 2 else weights[_W_WEAK] if libs == 2 else 0.25 * weights[_W_WEAK]
+            value = 1.0 if libs > 2 else WEIGHTS[_W_WEAK] if libs == 2 else 0.25 * WEIGHTS[_W_WEAK]
             if c != colour:
                 value = -value
         f[_INFLUENCE, p] = value
@@ -214,20 +212,20 @@ def _shape(s, p, width):
 
 
 @kernel
-def _place_value(s, p, colour, contact, weights, width):
+def _place_value(s, p, colour, contact, width):
     """Return what the place is worth: line, distance to the last move, stones a jump away."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     row = p // width
     col = p - row * width
     line = min(min(row, rows + 1 - row), min(col, cols + 1 - col), 5) - 1
-    value = weights[_W_LINE_TOUCH + line] if contact else weights[_W_LINE + line]
+    value = WEIGHTS[_W_LINE_TOUCH + line] if contact else WEIGHTS[_W_LINE + line]
     last = s[SCALARS, LAST]
     if last > 0:
         other = last // width
         down = abs(row - other)
         across = abs(col - (last - other * width))
         gap = down + across + max(down, across)
-        value += weights[_W_NEAR + (gap - 2 if gap <= 5 else 4 if gap <= 7 else 5)]
+        value += WEIGHTS[_W_NEAR + (gap - 2 if gap <= 5 else 4 if gap <= 7 else 5)]
     for k in range(4):
         q = near(p, k, width)
         if s[COLOUR, q] != EMPTY:
@@ -235,17 +233,17 @@ def _place_value(s, p, colour, contact, weights, width):
         step = q - p
         c = s[COLOUR, q + step]
         if c != EMPTY and c != BORDER:
-            value += weights[_W_OWN_JUMP] if c == colour else weights[_W_ENEMY_JUMP]
+            value += WEIGHTS[_W_OWN_JUMP] if c == colour else WEIGHTS[_W_ENEMY_JUMP]
         aside = width if abs(step) == 1 else 1
         for sign in (-1, 1):
             c = s[COLOUR, q + step + sign * aside]
             if c != EMPTY and c != BORDER:
-                value += weights[_W_OWN_KNIGHT] if c == colour else weights[_W_ENEMY_KNIGHT]
+                value += WEIGHTS[_W_OWN_KNIGHT] if c == colour else WEIGHTS[_W_ENEMY_KNIGHT]
     return value
 
 
 @kernel
-def _value(s, w, f, p, colour, weights, shapes, width):
+def _value(s, w, f, p, colour, shapes, width):
     """Return what the empty, legal point `p` is worth; -inf for what is never played."""
     enemy = 3 - colour
     value = f[_TACTICS, p]
@@ -275,9 +273,9 @@ def _value(s, w, f, p, colour, weights, shapes, width):
                 if libs == 1:
                     captures = True
                 elif libs == 2:
-                    value += weights[_W_ATARI]
+                    value += WEIGHTS[_W_ATARI]
                 if libs <= 4:
-                    value += weights[_W_SQUEEZE] * (5 - libs)
+                    value += WEIGHTS[_W_SQUEEZE] * (5 - libs)
     if own_blocks > 0 and enemy_blocks == 0 and empties == 0 and is_own_eye(s, p, colour):
         return -np.inf
     # Room after the move: exact where it may be little.
@@ -287,13 +285,13 @@ def _value(s, w, f, p, colour, weights, shapes, width):
     if room <= 1 and not captures:
         if own_size >= 1:
             return -1000.0
-        value += weights[_W_THROW]
+        value += WEIGHTS[_W_THROW]
     elif room == 2:
-        value += weights[_W_ROOM2]
+        value += WEIGHTS[_W_ROOM2]
     elif room == 3:
-        value += weights[_W_ROOM3]
+        value += WEIGHTS[_W_ROOM3]
     if own_blocks > 0 and least <= 3:
-        value += weights[_W_EXTEND] * min(max(room - least, -1), 3)
+        value += WEIGHTS[_W_EXTEND] * min(max(room - least, -1), 3)
     diagonal_own = diagonal_enemy = 0
     for k in range(4):
         q = p + (width if k < 2 else -width) + (1 if k % 2 == 0 else -1)
@@ -306,47 +304,48 @@ def _value(s, w, f, p, colour, weights, shapes, width):
             h = s[HEAD, q]
             if h != ea and h != eb and h != ec:
                 diagonal_enemy += 1
-    value += weights[_W_OWN_DIAGONAL] * diagonal_own + weights[_W_ENEMY_DIAGONAL] * diagonal_enemy
+    value += WEIGHTS[_W_OWN_DIAGONAL] * diagonal_own + WEIGHTS[_W_ENEMY_DIAGONAL] * diagonal_enemy
     if enemy_blocks >= 2 or (enemy_blocks == 1 and diagonal_enemy >= 1 and own_blocks >= 1):
-        value += weights[_W_CUT] * (1.0 if enemy_blocks >= 2 else 0.5)
+        value += WEIGHTS[_W_CUT] * (1.0 if enemy_blocks >= 2 else 0.5)
     if own_blocks >= 2 and (enemy_blocks > 0 or diagonal_enemy > 0):
-        value += weights[_W_CONNECT]
+        value += WEIGHTS[_W_CONNECT]
     if enemy_blocks > 0 and (own_blocks > 0 or diagonal_own > 0):
-        value += weights[_W_SEAM]
+        value += WEIGHTS[_W_SEAM]
     if own_blocks + diagonal_own + enemy_blocks + diagonal_enemy >= 2:
         if shapes[_shape(s, p, width)]:
             gap = abs(p - s[SCALARS, LAST])
             beside = gap == 1 or (width - 1 <= gap and gap <= width + 1)
-            value += weights[_W_SHAPE] if beside else weights[_W_SHAPE_FAR]
+            value += WEIGHTS[_W_SHAPE] if beside else WEIGHTS[_W_SHAPE_FAR]
     # Area: doubt resolved, and whose place it is.
     sway = f[_INFLUENCE, p]
-    value += weights[_W_DOUBT] * f[_DOUBT, p] + weights[_W_EMPTIES] * empties
-    value += weights[_W_OWN_SWAY] * max(sway, 0.0) + weights[_W_ENEMY_SWAY] * max(-sway, 0.0)
+    value += WEIGHTS[_W_DOUBT] * f[_DOUBT, p] + WEIGHTS[_W_EMPTIES] * empties
+    value += WEIGHTS[_W_OWN_SWAY] * max(sway, 0.0) + WEIGHTS[_W_ENEMY_SWAY] * max(-sway, 0.0)
     if sway > 0.45 and enemy_blocks + diagonal_enemy == 0:
-        value += weights[_W_OWN_INSIDE]
+        value += WEIGHTS[_W_OWN_INSIDE]
     elif sway < -0.45 and own_blocks + diagonal_own == 0:
-        value += weights[_W_ENEMY_INSIDE]
+        value += WEIGHTS[_W_ENEMY_INSIDE]
     contact = own_blocks + enemy_blocks > 0
-    return value + _place_value(s, p, colour, contact, weights, width)
+    return value + _place_value(s, p, colour, contact, width)
 
 
 @kernel
-def static_values(s, colour, weights, shapes, w, f):
+def static_values(s, colour, shapes, w, f):
     """Fill the row VALUE of `f` with what each legal point is worth, -inf elsewhere."""
     width = s[SCALARS, COLS] + 1
     f[VALUE, :] = -np.inf
-    _read_blocks(s, w, f, colour, weights, width)
-    _influence(s, w, f, colour, weights, width)
+    _read_blocks(s, w, f, colour, width)
+    _influence(s, w, f, colour, width)
     for i in range(s[SCALARS, N_EMPTY]):
         p = s[EMPTIES, i]
         if is_legal(s, p, colour):
-            f[VALUE, p] = _value(s, w, f, p, colour, weights, shapes, width)
+            f[VALUE, p] = _value(s, w, f, p, colour, shapes, width)
 
 
 @inner_kernel
-def _best_move(s, f, weights):
+def _static_move(s, colour, shapes, w, f):
     """Return the move of the highest VALUE, the first in point order among equals; or PASS."""
-    best = weights[W_PASS]
+    static_values(s, colour, shapes, w, f)
+    best = WEIGHTS[W_PASS]
     chosen = PASS
     for i in range(s[SCALARS, N_EMPTY]):
         p = s[EMPTIES, i]
@@ -356,29 +355,6 @@ def _best_move(s, f, weights):
     return chosen
 
 
-@inner_kernel
-def _static_move(s, colour, weights, shapes, w, f):
-    """Return the rule player's move for `colour`, or PASS; superko is the caller's."""
-    static_values(s, colour, weights, shapes, w, f)
-    return _best_move(s, f, weights)
-
-
-@inner_kernel
-def _play_static(s, black, white, shapes, limit):
-    """Play both sides until two passes or `limit` plies; return plies played."""
-    n = s.shape[1]
-    w, f = new_work(n)
-    passes = 0
-    plies = 0
-    while passes < 2 and plies < limit:
-        colour = s[SCALARS, TURN]
-        p = _static_move(s, colour, black if colour == 1 else white, shapes, w, f)
-        play_move(s, p, colour)
-        passes = passes + 1 if p == PASS else 0
-        plies += 1
-    return plies
-
-
 @kernel
 def finish_static(s, shapes):
     """Play both sides to the end and return Black's area minus White's.
@@ -386,8 +362,14 @@ def finish_static(s, shapes):
     Changes `s`. What is dead at the end is read from COUNTING heavy playouts seeded by the
     position, so that the result is a function of the position.
     """
-    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    _play_static(s, DEFAULT_WEIGHTS, DEFAULT_WEIGHTS, shapes, 2 * rows * cols)
+    w, f = new_work(s.shape[1])
+    passes = plies = 0
+    while passes < 2 and plies < 2 * s[SCALARS, ROWS] * s[SCALARS, COLS]:
+        colour = s[SCALARS, TURN]
+        p = _static_move(s, colour, shapes, w, f)
+        play_move(s, p, colour)
+        passes = passes + 1 if p == PASS else 0
+        plies += 1
     return _count_by_playouts(s, shapes, _COUNTING, s[SCALARS, HASH])
 
 
@@ -411,45 +393,46 @@ def _count_by_playouts(s, shapes, n, seed):
 # playouts. The ownership of each point is averaged, bent towards certainty, and summed to a score.
 # Everything is a function of (position, seed); komi is not included.
 
-# Settings of a score, a float64 array.
-_E_VARIATIONS, _E_LEAD, _E_PLAYOUTS, _E_NOISE, _E_BEND = 0, 1, 2, 3, 4
-SETTINGS = 5
+_LEAD = 8
+"""Plies of the rule player before playouts take over, in every other variation."""
+_NOISE = 1.0
+"""Temperature of those plies, in the rule player's points."""
+_BEND = 2.0
+"""How strongly the share of playouts that own a point is bent towards certainty."""
 
 
 @inner_kernel
-def _noisy_static_move(s, weights, shapes, noise, rng, w, f):
-    """Return a move drawn from a softmax of the static player's values at temperature `noise`."""
-    static_values(s, s[SCALARS, TURN], weights, shapes, w, f)
-    best = weights[W_PASS]
+def _noisy_static_move(s, shapes, rng, w, f):
+    """Return a move drawn from a softmax of the static player's values at temperature `_NOISE`."""
+    static_values(s, s[SCALARS, TURN], shapes, w, f)
+    best = WEIGHTS[W_PASS]
     chosen = PASS
     for i in range(s[SCALARS, N_EMPTY]):
         p = s[EMPTIES, i]
         v = f[VALUE, p]
         if v > -500.0:
             # Gumbel noise makes the largest a draw from the softmax.
-            v -= noise * math.log(-math.log(uniform(rng) + 1e-300) + 1e-300)
+            v -= _NOISE * math.log(-math.log(uniform(rng) + 1e-300) + 1e-300)
             if v > best:
                 best, chosen = v, p
     return chosen
 
 
 @inner_kernel
-def _verdict(s0, weights, shapes, settings, seed, ownership):
+def _verdict(s0, shapes, variations, playouts, seed, ownership):
     """Fill `ownership` (row-major, Black +1 to White -1, bent) and return its sum."""
     cells = s0[SCALARS, ROWS] * s0[SCALARS, COLS]
     s = np.empty_like(s0)
     w, f = new_work(s0.shape[1])
     rng = np.zeros(1, np.uint64)
-    playouts = np.int64(settings[_E_PLAYOUTS])
     scores = np.zeros(playouts, np.int32)
     counts = np.zeros(cells, np.int32)
-    variations = np.int64(settings[_E_VARIATIONS])
     for i in range(variations):
         seed_stream(rng, seed, i)
         copy_state(s0, s)
         # Half of the variations have no lead: what playouts and the rule player get wrong differs.
-        for _ in range(np.int64(settings[_E_LEAD]) if i % 2 == 1 else 0):
-            p = _noisy_static_move(s, weights, shapes, settings[_E_NOISE], rng, w, f)
+        for _ in range(_LEAD if i % 2 == 1 else 0):
+            p = _noisy_static_move(s, shapes, rng, w, f)
             if p == PASS:
                 break
             play_move(s, p, s[SCALARS, TURN])
@@ -457,15 +440,14 @@ def _verdict(s0, weights, shapes, settings, seed, ownership):
         run_chunk(s, shapes, True, 0, playouts, stream, 3 * cells, scores, counts)
     total = variations * playouts
     score = 0.0
-    bend = settings[_E_BEND]
     for i in range(cells):
-        ownership[i] = math.tanh(bend * counts[i] / total) / math.tanh(bend)
+        ownership[i] = math.tanh(_BEND * counts[i] / total) / math.tanh(_BEND)
         score += ownership[i]
     return score
 
 
 @kernel
-def verdicts(states, weights, shapes, settings, seeds, scores, ownership):
+def verdicts(states, shapes, variations, playouts, seeds, scores, ownership):
     """Score positions (games, FIELDS, N) one after the other; fill scores and ownership; no GIL."""
     for g in range(states.shape[0]):
-        scores[g] = _verdict(states[g], weights, shapes, settings, seeds[g], ownership[g])
+        scores[g] = _verdict(states[g], shapes, variations, playouts, seeds[g], ownership[g])
