@@ -7,7 +7,8 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -133,6 +134,22 @@ def test_a_network_tells_all_that_the_protocol_knows() -> None:
     assert len(answer["humanPolicy"]) == 26 and answer["humanPolicy"] == answer["policy"]
 
 
+def test_loading_takes_nothing_from_the_time_of_the_first_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = untrained(DESIGNS["tiny"])
+    evaluate, waits = network.evaluate, [0.6]
+
+    def slow_at_first(boards: Sequence[Board]) -> Any:
+        time.sleep(waits.pop() if waits else 0)
+        return evaluate(boards)
+
+    monkeypatch.setattr(network, "evaluate", slow_at_first)
+    asked = query(maxVisits=500, overrideSettings={"maxTime": 0.5})
+    [answer] = ask(asked, player=SearchPlayer(network))
+    assert answer["rootInfo"]["visits"] > 1
+
+
 def test_same_seed_same_answer() -> None:
     player = make_player("mcts:playouts=9")
     first, second = (ask(query(), player=player, seed=4) for _ in range(2))
@@ -212,7 +229,7 @@ def test_priority_and_termination() -> None:
         lines.append(json.dumps(value).encode() + b"\n")
     server.run(Source(), out)  # type: ignore[arg-type]
     answers = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert gate.seen == [0, 2, 1]
+    assert gate.seen == [0, 0, 2, 1]  # with a first look, before any clock runs
     ids = [(a["id"], a.get("noResults", False)) for a in answers]
     assert ids[:4] == [("t", False), ("dropped", True), ("u", False), ("dropped", True)]
     assert ids[4:] == [("running", False), ("high", False), ("low", False)]

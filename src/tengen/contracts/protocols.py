@@ -166,6 +166,12 @@ class Learner(Protocol):
 # ----- Effort -----
 
 
+def plays_on(player: object, rows: int, cols: int) -> bool:
+    """Tell whether a player plays on boards of this size; most play on all."""
+    supports = getattr(player, "supports", None)
+    return supports is None or bool(supports(rows, cols))
+
+
 def limit_visits(player: Player, visits: int) -> Player:
     """Return the player with this limit on visits if it has one, else itself."""
     names = getattr(player, "__dataclass_fields__", {})

@@ -40,6 +40,7 @@ from tengen.contracts.protocols import (
     Player,
     Policy,
     limit_visits,
+    plays_on,
 )
 from tengen.contracts.values import Candidate, Report
 from tengen.errors import IllegalMoveError, TengenError
@@ -627,9 +628,8 @@ class AnalysisServer:
         """Analyse one turn, with reports during the search if asked for; return the answer."""
         query, turn = task.query, task.turn
         board = turn.board
-        player = self._made()
-        supports = getattr(player, "supports", None)
-        if supports is not None and not supports(board.rows, board.cols):
+        player = self._made(board)
+        if not plays_on(player, board.rows, board.cols):
             raise TengenError(f"{player.name} does not play on {board.rows}x{board.cols}")
         player = limit_visits(player, query.visits or self.visits)
         if (query.avoid or query.allow) and isinstance(player, NarrowablePlayer):
@@ -695,11 +695,18 @@ class AnalysisServer:
         model = self.find_policy(board)
         return visit_shares(report, board) if model is None else model.priors(board)
 
-    def _made(self) -> Player:
-        """Return the player, made once."""
+    def _made(self, board: Board) -> Player:
+        """Return the player, made once.
+
+        It looks at a position before any clock runs: loading or compiling its kernels would
+        otherwise use up the time of the first search.
+        """
         with self._making:
             if self._player is None:
-                self._player = self.make_player()
+                player = self.make_player()
+                if isinstance(player, Analyser) and plays_on(player, board.rows, board.cols):
+                    next(iter(player.analyse(board, np.random.default_rng(0), stop=lambda: True)))
+                self._player = player
             return self._player
 
     # ----- Writing -----

@@ -20,7 +20,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 from tengen.arrays import FloatArray
-from tengen.contracts.protocols import Analyser, Explainer, NarrowablePlayer, Player, TimedPlayer
+from tengen.contracts.protocols import (
+    Analyser,
+    Explainer,
+    NarrowablePlayer,
+    Player,
+    TimedPlayer,
+    plays_on,
+)
 from tengen.contracts.values import Candidate, Report
 from tengen.errors import TengenError
 from tengen.gtp.protocol import (
@@ -112,8 +119,7 @@ class GtpEngine:
 
     def check_size(self, rows: int, cols: int) -> None:
         """Refuse sizes that the player does not support."""
-        supports = getattr(self.player, "supports", None)
-        if supports is not None and not supports(rows, cols):
+        if not plays_on(self.player, rows, cols):
             raise GtpFailure("unacceptable size")
 
     def view(self, colour: int = 0) -> Board:
