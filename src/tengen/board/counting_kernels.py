@@ -25,7 +25,7 @@ from tengen.board.kernels import number_alike
 from tengen.board.layout_kernels import BLACK, BORDER, EMPTY, WHITE
 from tengen.jit import inner_kernel, kernel
 
-# What a point counts for. Black's kinds are odd, White's even; see KIND_NAMES in counting.py.
+# What a point counts for. Black's kinds are odd, White's even.
 NOBODY = 0  # an empty point that neither colour reaches
 BLACK_TERRITORY, WHITE_TERRITORY = 1, 2
 BLACK_STONE, WHITE_STONE = 3, 4
@@ -369,17 +369,33 @@ def plain_kinds(grid, dead, kinds):
 
 @kernel
 def _prepare(grid, dead):
-    """Lay the grid out; return it, what fell, who touches the region of a point, a stack."""
-    width = grid.shape[1] + 1
-    n = (grid.shape[0] + 2) * width + 1
-    board, fallen = np.empty(n, np.int8), np.empty(n, np.int8)
-    lay_out(grid, dead, board, fallen)
-    touch, stack = np.empty(n, np.int8), np.empty(n + 1, np.int32)
-    region_of = np.empty(n, np.int32)
-    touches = np.zeros(n, np.int8)
-    flood_empty(board, width, region_of, touches, stack)
+    """Lay the grid out with a border, the dead as empty.
+
+    Return it, the dead stones, who touches the empty region of each point (bit 1 Black, bit 2
+    White), and a stack.
+    """
+    rows, cols = grid.shape
+    width = cols + 1
+    n = (rows + 2) * width + 1
+    board, fallen = np.full(n, BORDER, np.int8), np.zeros(n, np.int8)
+    kind = np.full(n, -1, np.int8)
+    for r in range(rows):
+        for c in range(cols):
+            p = (r + 1) * width + c + 1
+            board[p] = EMPTY if dead[r, c] else grid[r, c]
+            fallen[p] = grid[r, c] if dead[r, c] else EMPTY
+            kind[p] = 0 if board[p] == EMPTY else -1
+    stack, region_of = np.empty(n + 1, np.int32), np.empty(n, np.int32)
+    number_alike(kind, width, region_of, stack)
+    touches, touch = np.zeros(n, np.int8), np.zeros(n, np.int8)
     for p in range(n):
-        touch[p] = touches[region_of[p]] if board[p] == EMPTY else 0
+        if board[p] == EMPTY:
+            for q in (p - width, p - 1, p + 1, p + width):
+                if board[q] != BORDER:
+                    touches[region_of[p]] |= board[q]
+    for p in range(n):
+        if board[p] == EMPTY:
+            touch[p] = touches[region_of[p]]
     return board, fallen, touch, stack
 
 
@@ -438,51 +454,17 @@ def territory_margins(grids, dead, careful, margins):
         margins[i] = territory_margin(grids[i], dead[i], careful, kinds)
 
 
-# ----- The line of a counted board, and which colour reaches which empty point -----
-
-
-@inner_kernel
-def lay_out(grid, dead, board, fallen):
-    """Copy the grid with a border into `board`, the dead as empty and in `fallen`."""
-    rows, cols = grid.shape
-    width = cols + 1
-    board[:] = BORDER
-    fallen[:] = EMPTY
-    for r in range(rows):
-        for c in range(cols):
-            p = (r + 1) * width + c + 1
-            if dead[r, c]:
-                board[p] = EMPTY
-                fallen[p] = grid[r, c]
-            else:
-                board[p] = grid[r, c]
-
-
-@inner_kernel
-def flood_empty(board, width, region_of, touches, stack):
-    """Number the empty regions; add to `touches` bit 1 for Black beside one, bit 2 for White."""
-    n = len(board)
-    kind = np.empty(n, np.int8)
-    for p in range(n):
-        kind[p] = 0 if board[p] == EMPTY else -1
-    count = number_alike(kind, width, region_of, stack)
-    for p in range(n):
-        if board[p] == EMPTY:
-            for q in (p - width, p - 1, p + 1, p + width):
-                if board[q] == BLACK or board[q] == WHITE:
-                    touches[region_of[p]] |= board[q]
-    return count
+# ----- Which colour reaches which empty point -----
 
 
 @inner_kernel
 def _is_gate(board, p, width, colour):
     """Return whether `colour` or the edge stands on two opposite sides of p, not twice the edge."""
-    up, down, left, right = board[p - width], board[p + width], board[p - 1], board[p + 1]
-    if (up == colour and (down == colour or down == BORDER)) or (up == BORDER and down == colour):
-        return True
-    return (left == colour and (right == colour or right == BORDER)) or (
-        left == BORDER and right == colour
-    )
+    for step in (1, width):
+        a, b = board[p - step], board[p + step]
+        if (a == colour and (b == colour or b == BORDER)) or (a == BORDER and b == colour):
+            return True
+    return False
 
 
 @inner_kernel
