@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
-SCORING_KERNELS = "learners.scoring.group_kernels"
-"""Those of the scorer that are compiled last: they take longest."""
+SCORING_KERNELS = "learners.scoring.kernels"
+"""Those of the scorer alone; it also needs many of the board's."""
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
 _COMPILER = _PACKAGE / "jit.py"

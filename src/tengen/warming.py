@@ -162,7 +162,7 @@ def _scoring() -> None:
 
     grid = np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8)
     described = describe(grid)
-    judge(described, np.zeros(len(described.colour)))
+    judge(described, np.zeros(len(described.bond)))
 
 
 STEPS: dict[str, Callable[[], Any]] = {

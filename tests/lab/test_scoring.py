@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tengen.learners.scoring.settled_games import label
 
 from tengen.lab import papers
 from tengen.lab.scoring import (
@@ -16,7 +17,6 @@ from tengen.lab.scoring import (
     train_versions,
 )
 from tengen.lab.steps import LabContext
-from tengen.learners.scoring.settled_games import label
 from tengen.records.arrays import GameArrays, from_records
 
 

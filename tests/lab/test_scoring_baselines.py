@@ -7,13 +7,14 @@ import sys
 import time
 
 import pytest
+from tengen.learners.scoring.scored_games import Accuracy, read_scored_games
 from tests.needs import need
 
 from tengen.board import Board
 from tengen.errors import TengenError
 from tengen.lab import scoring as gnugo
 from tengen.lab.scoring import measure_gnugo
-from tengen.learners.scoring.scored_games import Accuracy, read_scored_games
+from tengen.learners.scoring.game_score import Accuracy, read_scored_games
 from tengen.records import loads
 
 ENGINE = """#!{python}

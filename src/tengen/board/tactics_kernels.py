@@ -1,4 +1,4 @@
-"""Tactics: liberties and atari, eyes, unconditional life, ladders; moves of the simplest players.
+"""Tactics: liberties, eyes, unconditional life, ladders, small fights; the simplest players' moves.
 
 The functions work on a state `s`, or on a line of colours as a state keeps it (row COLOUR, int64)
 and the width W = columns + 1. Scratch comes from `safety_scratch`.
@@ -418,6 +418,95 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
             if answer > 0:
                 break  # the other side had an answer: try the next move
             answer = frame[_CURRENT]
+
+
+# ----- Small fights -----
+
+UNKNOWN, HOLDS, FALLS = -1, 0, 1
+MOST_POINTS = 7  # empty points of a fight that is small enough to be read
+_MOST_PLIES, _MOST_NODES = 14, 1500
+# Entries of a frame: the next point to try, the best answer so far, the point that ko forbids, the
+# move being tried, the stones lifted before it.
+_POINT, _BEST, _KO, _MOVE, _BEFORE = 0, 1, 2, 3, 4
+
+
+@kernel
+def liberties_if_played(line, width, out):
+    """Write into out[colour, p] the liberties, at most two, of a stone played at p; 0: suicide."""
+    scratch = safety_scratch(line.shape[0])
+    libs = np.empty(2, np.int64)
+    for p in range(line.shape[0]):
+        for colour in range(BLACK, WHITE + 1):
+            lifted = -1
+            if line[p] == EMPTY:
+                lifted = _try(line, p, colour, width, 0, scratch, libs)
+            if lifted >= 0:
+                out[colour, p] = _liberties(line, p, width, 2, scratch, libs)
+                _take_back(line, p, colour, scratch[_CHANGED], 0, lifted)
+
+
+@kernel
+def read_fight(line, width, target, inside, first):
+    """Return whether the block at `target` FALLS or HOLDS if the colour `first` begins.
+
+    Both sides play on the points of `inside` and on those of captured stones. Ko is simple, the
+    defender may pass, an attack that takes too long fails. UNKNOWN if there is too much to read.
+    """
+    n = line.shape[0]
+    board = line.copy()
+    open_points = np.empty(n, np.bool_)
+    for p in range(n):
+        open_points[p] = inside[p] or line[p] != EMPTY
+    defender = line[target]
+    scratch, libs = safety_scratch(n), np.empty(2, np.int64)
+    frames = np.zeros((_MOST_PLIES + 2, 5), np.int64)
+    nodes = d = 0
+    frames[0, _BEST] = FALLS if first == defender else HOLDS
+    while True:
+        mover = first if d % 2 == 0 else 3 - first
+        frame, after = frames[d], frames[d + 1]
+        wanted = HOLDS if mover == defender else FALLS
+        if frame[_BEST] == wanted or frame[_POINT] > n or d >= _MOST_PLIES:
+            if d == 0:
+                return frame[_BEST]
+            d -= 1
+            before = frames[d]
+            if before[_MOVE] < n:
+                _take_back(
+                    board, before[_MOVE], 3 - mover, scratch[_CHANGED], before[_BEFORE],
+                    frame[_BEFORE],
+                )  # fmt: skip
+            # The other side moved: what it wanted replaces what it had.
+            if frame[_BEST] != wanted:
+                before[_BEST] = frame[_BEST]
+            continue
+        p = frame[_POINT]
+        while p < n and (board[p] != EMPTY or p == frame[_KO] or not open_points[p]):
+            p += 1
+        frame[_POINT] = p + 1
+        after[_KO], after[_BEFORE] = 0, frame[_BEFORE]
+        if p < n:
+            nodes += 1
+            if nodes > _MOST_NODES:
+                return UNKNOWN
+            lifted = _try(board, p, mover, width, frame[_BEFORE], scratch, libs)
+            if lifted < 0:
+                continue
+            taken = lifted - frame[_BEFORE]
+            if board[target] != defender or (mover == defender and taken > MOST_POINTS):
+                frame[_BEST] = wanted
+                _take_back(board, p, mover, scratch[_CHANGED], frame[_BEFORE], lifted)
+                continue
+            after[_KO] = _lone_ko(board, p, width, frame[_BEFORE], lifted, scratch, libs)
+            after[_BEFORE] = lifted
+        elif mover == defender:
+            nodes += 1
+        else:
+            continue  # an attacker who passes gives up
+        frame[_MOVE] = p
+        d += 1
+        after[_POINT] = 0
+        after[_BEST] = FALLS if mover != defender and d < _MOST_PLIES else HOLDS
 
 
 # ----- All ladders of a position -----

@@ -174,17 +174,13 @@ def _making(text: str, player: str) -> Making:
 
 def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Shown) -> None:
     """Play games to the end, so that the dead stones are known, and write them (TB, TW)."""
-    from tengen.learners.scoring.settled_games import make_games, write_games
+    from tengen.learners.scoring.training import make_games, write_games
 
     written = []
     with shown.progress() as step:
         for each in making:
-            board = f"{each.size}x{each.size}"
-            path = folder / f"made-{board}.sgf"
-            records = make_games(
-                each.make, each.name, each.games, each.size, seed, workers=workers,
-                tell=partial(step, f"{board} games", total=each.games),
-            )  # fmt: skip
+            path = folder / each.file
+            records = make_games(each, seed, workers=workers, tell=step)
             folder.mkdir(parents=True, exist_ok=True)
             write_games(records, path)
             written.append(
@@ -210,7 +206,7 @@ def evaluate_scoring(
     """Compare the scorer's counts with recorded results."""
     from tengen.lab.scoring import evaluate_all
     from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.scored_games import evaluate, read_scored_games
+    from tengen.learners.scoring.game_score import evaluate, read_scored_games
 
     missing = [str(path) for path in games if not path.exists()]
     if missing:

@@ -38,17 +38,16 @@ from tengen.lab import papers
 from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext
 from tengen.lab.verdicts import Comparison, card_results, compare, number, percent
-from tengen.learners.scoring import BlockScorer, network, settled_games
-from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks, number_parts
-from tengen.learners.scoring.features import bordered, inside
-from tengen.learners.scoring.network import Rprop
-from tengen.learners.scoring.scored_games import (
+from tengen.learners.scoring import BlockScorer, network, training
+from tengen.learners.scoring.features import Position
+from tengen.learners.scoring.game_score import (
     Accuracy,
     Progress,
     ScoredGame,
     evaluate,
     read_scored_games,
 )
+from tengen.learners.scoring.network import Rprop
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.scoring.training import MODEL, train_scorer
 from tengen.models import has_model
@@ -100,10 +99,10 @@ def make_games(
     """Return finished games with true scores; a few may be missing because they never settled."""
     from tengen.players import make_player
 
-    return settled_games.make_games(
-        partial(make_player, _PLAYER), _PLAYER, count, size, seed, workers=workers,
-        tell=lambda done: report(done, count),
-    )  # fmt: skip
+    making = training.Making(size, count, _PLAYER, partial(make_player, _PLAYER))
+    return training.make_games(
+        making, seed, workers=workers, tell=lambda what, done, total: report(done, total)
+    )
 
 
 def _made(
@@ -114,7 +113,7 @@ def _made(
     if not path.is_file():
         report = context.between(*share, "finished game")
         games = make_games(count, board, seed, workers=context.workers, report=report)
-        settled_games.write_games(games, path)
+        training.write_games(games, path)
     return path
 
 
@@ -340,29 +339,18 @@ def paper_games(games: GameArrays) -> PaperGames:
     region_game, region_size, edge_region, edge_block = [], [], [], []
     blocks = regions = 0
     for g, grid in enumerate(_cut(grids, games)):
-        rows, cols = grid.shape
-        line = bordered(grid.astype(np.int64), 3).astype(np.int64)
-        n = len(line)
-        part, chain = np.empty(n, np.int64), np.zeros(n, np.int64)
-        colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        found = np.zeros((n, PAPER))
-        count = describe_blocks(line, rows, cols, 1, part, colour, size, chain, found)
-        stones = colour[:count] > 0
+        position = Position(grid)
+        stones = position.colour > 0
         number = np.where(stones, blocks + np.cumsum(stones) - 1, regions + np.cumsum(~stones) - 1)
-        touching = set()
-        for step in (1, cols + 1):
-            for p in np.flatnonzero(line[:-step] != 3):
-                a, b = int(part[p]), int(part[p + step])
-                if b >= 0 and stones[a] != stones[b]:
-                    touching.add((int(number[b]), int(number[a])) if stones[a] else
-                                 (int(number[a]), int(number[b])))  # fmt: skip
-        edge_region += [e for e, _ in sorted(touching)]
-        edge_block += [b for _, b in sorted(touching)]
-        x.append(found[:count][stones])
-        colours.append(colour[:count][stones])
-        sizes.append(size[:count][stones])
+        touching = position.adjacent & ~stones[:, None] & stones
+        edges = np.argwhere(touching)
+        edge_region += number[edges[:, 0]].tolist()
+        edge_block += number[edges[:, 1]].tolist()
+        x.append(position.paper()[stones])
+        colours.append(position.colour[stones])
+        sizes.append(position.size[stones])
         block_game.append(np.full(int(stones.sum()), g))
-        region_size.append(size[:count][~stones])
+        region_size.append(position.size[~stones])
         region_game.append(np.full(int((~stones).sum()), g))
         blocks += int(stones.sum())
         regions += int((~stones).sum())
@@ -430,16 +418,11 @@ def _train_repaired(
     wanted = described.offset - described.score
     errors, row = [], 0
     for g, grid in enumerate(_cut(grids, games)):
-        rows, cols = grid.shape
-        line = bordered(grid.astype(np.int64), 3).astype(np.int64)
-        part = np.empty(len(line), np.int64)
-        colour, size = np.zeros(len(line), np.int64), np.zeros(len(line), np.int64)
-        count = number_parts(line, cols + 1, part, colour, size)
-        fallen = np.zeros(count, np.bool_)
-        stones = np.flatnonzero(colour[:count] > 0)
-        fallen[stones] = alive[row : row + len(stones)] < 0.5
-        row += len(stones)
-        dead = np.ascontiguousarray(fallen[inside(part, rows, cols)])
+        position = Position(grid)
+        fallen = np.zeros(len(position.size), np.bool_)
+        fallen[position.blocks] = alive[row : row + len(position.blocks)] < 0.5
+        row += len(position.blocks)
+        dead = fallen[position.part]
         margin = territory_margin(grid, dead, True, np.zeros(grid.shape, np.int8))
         errors.append(abs(margin - wanted[g]))
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.board import Board, play_random
 from tengen.board.counting import count_territory, unconditional
 
 
@@ -21,15 +22,7 @@ def grid_of(picture):
 
 def random_grid(rng, rows, cols, moves):
     """Return a position of random legal moves, captures included."""
-    from tengen.board import Board
-
-    board = Board(rows, cols)
-    for _ in range(moves):
-        legal = [m for m in board.legal_moves if m > 0]
-        if not legal:
-            break
-        board.play(board.answer(rng.choice(legal)))
-    return board.grid()
+    return play_random(Board(rows, cols), moves, rng).grid()
 
 
 class Reference:
@@ -39,19 +32,21 @@ class Reference:
         self.grid = grid
         self.rows, self.cols = grid.shape
         self.points = [(r, c) for r in range(self.rows) for c in range(self.cols)]
-        seen, self.parts = {}, []
+        self.number, self.parts = {}, []
         for p in self.points:
-            if p not in seen:
-                part, todo = {p}, [p]
-                while todo:
-                    for q in self.near(todo.pop()):
-                        if q not in part and grid[q] == grid[p]:
-                            part.add(q)
-                            todo.append(q)
-                for q in part:
-                    seen[q] = len(self.parts)
-                self.parts.append(frozenset(part))
-        self.number = seen
+            if p not in self.number:
+                self.parts.append(self.flood(p, grid == grid[p]))
+                self.number |= dict.fromkeys(self.parts[-1], len(self.parts) - 1)
+
+    def flood(self, p, mask):
+        """Return the connected points of a mask around p."""
+        found, todo = {p}, [p]
+        while todo:
+            for q in self.near(todo.pop()):
+                if q not in found and mask[q]:
+                    found.add(q)
+                    todo.append(q)
+        return frozenset(found)
 
     def near(self, p):
         r, c = p
@@ -77,13 +72,7 @@ class Reference:
                 if self.libs(block) == {p}:
                     for stone in block:
                         grid[stone] = 0
-        block, todo = {p}, [p]
-        while todo:
-            for q in self.near(todo.pop()):
-                if q not in block and grid[q] == colour:
-                    block.add(q)
-                    todo.append(q)
-        return len({q for q in self.rim(block) if grid[q] == 0})
+        return len({q for q in self.rim(self.flood(p, grid == colour)) if grid[q] == 0})
 
     def edges(self, p):
         return sorted((p[0], self.rows - 1 - p[0], p[1], self.cols - 1 - p[1]))[:2]
@@ -133,15 +122,7 @@ class Reference:
             *np.mean([self.edges(p) for p in block], axis=0),
             (max(rows) - min(rows) + 1) * (max(cols) - min(cols) + 1),
         ]  # fmt: skip
-        chain = {i}
-        while True:
-            shared = set().union(*(self.libs(self.parts[j]) for j in chain))
-            more = {
-                self.number[q] for p in shared for q in self.near(p) if self.grid[q] == colour
-            } | chain
-            if more == chain:
-                break
-            chain = more
+        chain = self.chain(i)
         stones = set().union(*(self.parts[j] for j in chain))
         chain_free = self.libs(stones)
         chain_foes = {
@@ -160,21 +141,20 @@ class Reference:
             *self.enemy(last[0], chain_free),
         ], float)  # fmt: skip
 
+    def chain(self, i):
+        """Return the blocks of a colour that shared liberties join to block i."""
+        colour, chain = self.colour(self.parts[i]), {i}
+        while True:
+            free = set().union(*(self.libs(self.parts[j]) for j in chain))
+            more = {self.number[q] for p in free for q in self.near(p) if self.grid[q] == colour}
+            if more <= chain:
+                return chain
+            chain = chain | more
+
     def areas(self, colour):
         """Return the connected sets of points that do not hold a colour."""
-        left = {p for p in self.points if self.grid[p] != colour}
-        found = []
-        while left:
-            todo = [left.pop()]
-            area = set(todo)
-            while todo:
-                for q in self.near(todo.pop()):
-                    if q in left:
-                        left.remove(q)
-                        area.add(q)
-                        todo.append(q)
-            found.append(area)
-        return found
+        other = self.grid != colour
+        return {self.flood(p, other) for p in self.points if other[p]}
 
 
 class Context(Reference):
@@ -200,16 +180,6 @@ class Context(Reference):
 
     def mean(self, block, ownership):
         return self.sign[self.colour(block)] * np.mean([ownership[p] for p in block])
-
-    def chain(self, i):
-        colour, chain = self.colour(self.parts[i]), {i}
-        while True:
-            free = set().union(*(self.libs(self.parts[j]) for j in chain))
-            more = chain | {self.number[q] for p in free for q in self.near(p)
-                            if self.grid[q] == colour}  # fmt: skip
-            if more == chain:
-                return [self.parts[j] for j in sorted(chain)]
-            chain = more
 
     def spread(self, blocks):
         """Return the least, the largest and the mean by stones of blocks' heavy ownership."""
@@ -256,7 +226,7 @@ class Context(Reference):
             f[21:24] = self.spread(foes)
         else:
             f[24] = 1
-        chain = self.chain(i)
+        chain = [self.parts[j] for j in sorted(self.chain(i))]
         sizes = [len(b) for b in chain]
         f[25] = np.average([self.mean(b, self.heavy) for b in chain], weights=sizes)
         f[26] = np.average([self.mean(b, self.light) for b in chain], weights=sizes)

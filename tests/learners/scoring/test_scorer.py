@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 
 from tengen.board import PASS, WHITE, Board
 from tengen.board.coordinates import transform
+from tengen.cli import run as tengen
 from tengen.contracts import check_scorer
 from tengen.errors import ModelError
 from tengen.learners.scoring import BlockScorer
 from tengen.learners.scoring.features import describe
-from tengen.learners.scoring.judgement import judge
+from tengen.learners.scoring.judgement import DOUBTS, judge
 from tengen.learners.scoring.learner import canonical_position
 from tengen.models import load_scorer
 
@@ -97,7 +98,12 @@ def test_a_position_that_looks_the_same_turned_is_judged_the_same_turned(scorer)
     grid = grid_of("X . O . .\n. . . . .\nO . . . O\n. . . . .\n. . O . X")
     reading = scorer.read(grid)
     np.testing.assert_allclose(reading.alive, np.rot90(reading.alive, 2), atol=1e-12)
-    assert len(canonical_position(grid).ways) > 1
+    form = canonical_position(grid)
+    corner = np.zeros((5, 5))
+    corner[0, 0] = 1.0
+    assert len(form.ways) > 1 and form.even_out(corner).max() == 0.5
+    plain = canonical_position(grid_of(DEAD))
+    assert plain.even_out(corner) is corner  # looks like nothing else
 
 
 def test_a_pass_changes_nothing(scorer):
@@ -109,13 +115,8 @@ def test_a_pass_changes_nothing(scorer):
     assert before.safe_probability == after.safe_probability
 
 
-def test_lone_invaders_are_dead_and_walls_alive(scorer):
-    reading = scorer.read(grid_of(DEAD))
-    assert reading.dead[2, 1] and reading.dead[3, 6]
-    assert np.count_nonzero(reading.dead) == 2
-
-
-def test_both_sides_of_a_seki_live(scorer):
+def test_lone_invaders_are_dead_and_both_sides_of_a_seki_live(scorer):
+    assert np.argwhere(scorer.read(grid_of(DEAD)).dead).tolist() == [[2, 1], [3, 6]]
     reading = scorer.read(grid_of(SEKI))
     assert not reading.dead.any()
     assert reading.seki[0, 2] and reading.seki[0, 4]
@@ -125,11 +126,11 @@ def test_both_sides_of_a_seki_live(scorer):
 def test_a_lopsided_count_turns_only_a_doubtful_verdict_over(logit, dead):
     walls = ". O . O . O X . .\nO O O O O O X . .\nX X X X X X X . .\n"
     described = describe(Board.from_ascii(walls + 6 * ". . . . . . . . .\n").grid())
-    logits = np.where(described.colour == WHITE, logit, 9.0)
+    logits = np.where(described.position.colour == WHITE, logit, 9.0)
     found = judge(described, logits)
     assert found.dead.any() == dead
     # Whoever was turned over stays in doubt.
-    assert (found.doubts[2] < 0) == (not dead)
+    assert found.doubts.shape == (DOUBTS,) and (found.doubts[2] < 0) == (not dead)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -217,16 +218,20 @@ def test_score_prints_counts_and_writes_territory(tmp_path):
     assert "B5" in run("score", file)
 
 
-def test_score_can_be_overruled(tmp_path):
+def score(tmp_path, text, *words):
+    """Score one game by the command; return its JSON."""
     file = tmp_path / "game.sgf"
-    file.write_text(sgf(DEAD, "B+6.5"))
-    [sheet] = json.loads(run("score", file, "--json", "--alive", "B5", "--dead", "E1"))
+    file.write_text(text)
+    [sheet] = json.loads(run("score", file, "--json", *words))
+    return sheet
+
+
+def test_score_can_be_overruled(tmp_path):
+    sheet = score(tmp_path, sgf(DEAD, "B+6.5"), "--alive", "B5", "--dead", "E1")
     assert "B5" not in sheet["dead"] and "E1" in sheet["dead"]
 
 
 def test_score_says_why_no_game_of_several_could_be_scored(tmp_path, capsys):
-    from tengen.cli import run as tengen
-
     file = tmp_path / "games.sgf"
     file.write_text("\n".join([sgf(DEAD, "B+6.5")] * 2))
     assert tengen(["score", str(file), "--dead", "Z9", "--quiet"]) == 1
@@ -235,24 +240,25 @@ def test_score_says_why_no_game_of_several_could_be_scored(tmp_path, capsys):
 
 
 def test_score_says_when_a_game_was_not_counted(tmp_path):
-    file = tmp_path / "game.sgf"
-    file.write_text(sgf(DEAD, "B+R", moves=";B[aa]"))
-    [sheet] = json.loads(run("score", file, "--json"))
-    assert not sheet["safe"]
-    assert len(sheet["remarks"]) == 2
+    sheet = score(tmp_path, sgf(DEAD, "B+R", moves=";B[aa]"))
+    assert not sheet["safe"] and len(sheet["remarks"]) == 2
 
 
 def test_evaluate_has_its_keys(tmp_path):
     file = tmp_path / "games.sgf"
     file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(DEAD, "W+20.5")]))
-    answer = json.loads(run("evaluate-scoring", file, "--json", "--quiet", "--baselines"))
+    words = ("evaluate-scoring", file, "--json", "--quiet")
+    answer = json.loads(run(*words, "--baselines", "--out", tmp_path))
+    assert json.loads((tmp_path / "evaluation.json").read_text()) == answer
+    low, high = answer["exact_interval"]
+    assert low < 0.5 < high
     assert answer["games"] == 2 and answer["exact"] == 0.5 and answer["winner"] == 0.5
     assert {"within1", "safe", "exact_when_safe", "seconds_per_game"} <= set(answer)
     names = {row["name"]: row for row in answer["baselines"]}
     assert {"all alive", "benson", "playout majority"} <= set(names)
     assert names["all alive"]["exact"] == 0.0
     assert names["playout majority"]["exact"] == 0.5
-    plain = json.loads(run("evaluate-scoring", file, "--json", "--quiet", "--count", "plain"))
+    plain = json.loads(run(*words, "--count", "plain"))
     assert plain["exact"] == 0.5
 
 
@@ -284,82 +290,31 @@ def test_boards_it_was_never_tried_on_are_not_safe(scorer, size):
     assert not reading.safe and reading.safe_probability <= 0.5
 
 
-def test_one_bad_file_does_not_cost_the_others(tmp_path):
-    from tengen.cli import run as tengen
-
-    good, bad = tmp_path / "good.sgf", tmp_path / "bad.sgf"
-    good.write_text(sgf(DEAD, "B+6.5"))
-    bad.write_text("nothing")
-    out = tmp_path / "marked.sgf"
-    files = [str(bad), str(tmp_path / "missing.sgf"), str(good)]
-    assert tengen(["score", *files, "--json", "--out", str(out)]) == 1
-    assert out.read_text().count("(;") == 1
-    assert tengen(["score", str(bad)]) == 1
-
-
 def test_rules_that_are_not_known_are_said_to_be(tmp_path):
-    file = tmp_path / "game.sgf"
-    file.write_text(sgf(DEAD, "B+6.5").replace("RU[Japanese]", "RU[Martian]"))
-    [sheet] = json.loads(run("score", file, "--json"))
-    assert any("Martian" in remark for remark in sheet["remarks"])
-    file.write_text(sgf(DEAD, "B+6.5").replace("RU[Japanese]", ""))
-    [sheet] = json.loads(run("score", file, "--json"))
-    assert any("no rules" in remark for remark in sheet["remarks"])
-    assert sheet["result"] == "B+6.5"
-
-
-def test_training_needs_enough_games_and_its_own_features(tmp_path):
-    from tengen.cli import run as tengen
-    from tengen.errors import TengenError
-    from tengen.learners.scoring.features import BlockTable, describe_games
-    from tengen.records import Corpus
-
-    file, out = tmp_path / "games.sgf", tmp_path / "run"
-    file.write_text(sgf(DEAD, "B+6.5"))
-    assert tengen(["train", "scoring", str(file), "--out", str(out), "--quiet"]) == 1
-    assert not out.exists()
-    games = Corpus([file]).as_arrays()
-    with pytest.raises(TengenError, match="too few"):
-        BlockScorer().fit(games)
-    kept = tmp_path / "features.npz"
-    describe_games(games).save(kept)
-    kept.write_bytes(kept.read_bytes()[:100])
-    with pytest.raises(TengenError, match="no features"):
-        BlockTable.load(kept)
-
-
-def test_evaluate_keeps_its_answers(tmp_path):
-    file = tmp_path / "games.sgf"
-    file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(DEAD, "W+20.5")]))
-    answer = json.loads(run("evaluate-scoring", file, "--json", "--quiet", "--out", tmp_path))
-    assert json.loads((tmp_path / "evaluation.json").read_text()) == answer
-    low, high = answer["exact_interval"]
-    assert low < 0.5 < high
+    for named, told in (("RU[Martian]", "Martian"), ("", "no rules")):
+        sheet = score(tmp_path, sgf(DEAD, "B+6.5").replace("RU[Japanese]", named))
+        assert any(told in remark for remark in sheet["remarks"])
+        assert sheet["result"] == "B+6.5"
 
 
 def test_unfinished_games_are_estimated_and_called_so(tmp_path):
-    file = tmp_path / "game.sgf"
     for result, moves, finished in (
         ("B+6.5", ";B[];W[]", True),  # two passes
         ("B+6.5", ";B[];W[];B[]", True),
         ("B+7.5", ";B[]", False),  # counted otherwise than it stands
         ("?", ";B[]", False),  # broken off
     ):
-        file.write_text(sgf(DEAD, result, moves))
-        [sheet] = json.loads(run("score", file, "--json"))
+        sheet = score(tmp_path, sgf(DEAD, result, moves))
         assert sheet["finished"] is finished, (result, moves)
         assert (sheet["result"] is not None) is finished
         assert (sheet["estimate"] is None) is finished
-    text = run("score", file)
+    text = run("score", tmp_path / "game.sgf")
     assert "not finished; estimate: " in text and " ± " in text and "if it ended here" in text
     assert sheet["estimate"]["spread"] > 0
-    file.write_text(sgf(FINISHED, "?", ""))  # a position alone
-    assert json.loads(run("score", file, "--json"))[0]["finished"]
-    file.write_text("(;SZ[9];B[ee];W[];B[])")  # passes on an open board end no game
-    assert not json.loads(run("score", file, "--json"))[0]["finished"]
-    file.write_text(sgf(DEAD, "?", ";B[]"))
-    [sheet] = json.loads(run("score", file, "--json", "--dead", "E1"))
-    assert sheet["finished"]  # whoever judges blocks has ended the game
+    assert score(tmp_path, sgf(FINISHED, "?", ""))["finished"]  # a position alone
+    # Passes on an open board end no game; whoever judges blocks has ended it.
+    assert not score(tmp_path, "(;SZ[9];B[ee];W[];B[])")["finished"]
+    assert score(tmp_path, sgf(DEAD, "?", ";B[]"), "--dead", "E1")["finished"]
 
 
 def test_a_settled_game_in_which_nobody_would_pass_is_not_finished(tmp_path):
@@ -432,16 +387,18 @@ def test_a_ray_cluster_scores_the_same(tmp_path):
 
 
 def test_what_fails_is_named_at_the_end(tmp_path, capsys):
-    from tengen.cli import run as tengen
-
     good, bad = tmp_path / "good.sgf", tmp_path / "bad.sgf"
     good.write_text(sgf(DEAD, "B+6.5") + "(;SZ[5];B[aa];W[aa])")
     bad.write_text("nothing")
     assert tengen(["score", str(good), "--csv"]) == 0
     told = capsys.readouterr()
     assert "move 2" in told.err and len(told.out.splitlines()) == 2
-    assert tengen(["score", str(tmp_path / "none.sgf"), str(bad), str(good)]) == 1
+    out = tmp_path / "marked.sgf"
+    files = [str(tmp_path / "none.sgf"), str(bad), str(good)]
+    assert tengen(["score", *files, "--json", "--out", str(out)]) == 1
+    assert out.read_text().count("(;") == 1  # one bad file does not cost the others
     errors = capsys.readouterr().err
     assert "none.sgf" in errors and "bad.sgf" in errors and "move 2" in errors
-    assert tengen(["score", str(tmp_path / "none.sgf")]) == 1
-    assert "none.sgf" in capsys.readouterr().err
+    for each in files[:2]:
+        assert tengen(["score", each]) == 1
+        assert each in capsys.readouterr().err

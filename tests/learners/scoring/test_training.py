@@ -1,11 +1,21 @@
-"""Check optimisers, gradients and the bootstrap that learns from scores alone."""
+"""Optimisers, gradients, learning from scores alone, self-made games, and training runs."""
 
 from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from finished_games import lone_stone
+from typer.testing import CliRunner
 
+from tengen.board import Board
+from tengen.cli import run as tengen
+from tengen.cli.papers import app
+from tengen.contracts import check_learner
+from tengen.errors import ModelError, SpecError, TengenError
 from tengen.lab.scoring import (
     Momentum,
     PaperGames,
@@ -16,61 +26,112 @@ from tengen.lab.scoring import (
     train_paper,
     train_soft,
 )
-from tengen.learners.scoring import network
-from tengen.learners.scoring.network import Rprop
+from tengen.learners.scoring import BlockScorer, network
+from tengen.learners.scoring.features import BlockTable, columns, describe_games
+from tengen.learners.scoring.network import Ensemble, Rprop, train_ensemble
+from tengen.learners.scoring.self_labelling import (
+    Evidence,
+    LabelledBlocks,
+    fit_safety,
+    judge_games,
+    learn_from_scores,
+)
+from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
+from tengen.learners.scoring.training import (
+    MODEL,
+    Making,
+    fates,
+    label,
+    make_game,
+    marked_dead,
+    played_out,
+    read_labelled,
+    train_scorer,
+)
+from tengen.models import read_metrics
+from tengen.models.store import load_model, save_model
+from tengen.players import make_player
+from tengen.records import Corpus, read_games
 from tengen.records.arrays import from_records
+from tengen.records.record import board_at
 
-SHIFT = (3.0, -2.0, 0.5)
+QUICK = ScorerSettings(hidden=3, members=1, epochs=8, rounds=2, seed=1)
+PLAYER = "mcts:playouts=20,resign=0"
+MAKER = ("--made", "5:3", "--player", PLAYER)
+
+
+def some_games(every: int = 4):
+    """Return games of which one in `every` has a result that no count explains."""
+    return [lone_stone(i % every > 0) for i in range(24)]
+
+
+@pytest.fixture(scope="module")
+def games():
+    return from_records(some_games())
+
+
+@pytest.fixture(scope="module")
+def table(games):
+    return describe_games(games)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "games.sgf"
+    path.write_bytes(b"\n".join(game.utf8_sgf() for game in some_games()))
+    return path
+
+
+# ----- Optimisers and gradients -----
 
 
 @pytest.mark.parametrize("optimiser", [Rprop(), Momentum(rate=0.05)], ids=["rprop", "momentum"])
 def test_optimisers_find_the_bottom_of_a_bowl(optimiser):
-    place = [np.zeros(3)]
+    place, bottom = [np.zeros(3)], (3.0, -2.0, 0.5)
     scale = np.array([1.0, 10.0, 0.1])
     error = np.inf
     for _ in range(600):
-        error = float((scale * (place[0] - SHIFT) ** 2).sum())
-        optimiser.step(place, [2 * scale * (place[0] - SHIFT)], error)
+        error = float((scale * (place[0] - bottom) ** 2).sum())
+        optimiser.step(place, [2 * scale * (place[0] - bottom)], error)
     assert error < 0.1
 
 
-def test_rprop_looks_at_signs_only():
-    one, other = [np.zeros(2)], [np.zeros(2)]
-    a, b = Rprop(), Rprop()
-    for k in range(5):
-        gradient = np.array([1.0, -1.0]) * (1 if k < 3 else -1)
-        a.step(one, [gradient])
-        b.step(other, [gradient * 1e6])
-    np.testing.assert_array_equal(one[0], other[0])
-
-
 def test_rprop_steps_grow_shrink_and_forget_a_flipped_gradient():
-    place = [np.zeros(1)]
-    way = Rprop(first=0.1)
-    way.step(place, [np.array([1.0])])
-    way.step(place, [np.array([1.0])])
-    assert place[0][0] == pytest.approx(-0.1 - 0.12)
-    way.step(place, [np.array([-1.0])])  # flipped: the step halves and nothing moves
-    assert place[0][0] == pytest.approx(-0.22)
-    way.step(place, [np.array([-1.0])])
-    assert place[0][0] == pytest.approx(-0.22 + 0.06)
+    for size in (1.0, 1e6):  # only signs matter
+        place = [np.zeros(1)]
+        way = Rprop(first=0.1)
+        way.step(place, [np.array([size])])
+        way.step(place, [np.array([size])])
+        assert place[0][0] == pytest.approx(-0.1 - 0.12)
+        way.step(place, [np.array([-size])])  # flipped: the step halves and nothing moves
+        assert place[0][0] == pytest.approx(-0.22)
+        way.step(place, [np.array([-size])])
+        assert place[0][0] == pytest.approx(-0.22 + 0.06)
+
+
+def check_gradient(arrays, gradients, loss, step=1e-6, tolerance=1e-4):
+    """Compare a gradient with differences of the loss."""
+    for array, gradient in zip(arrays, gradients, strict=True):
+        for index in np.ndindex(array.shape):
+            kept = array[index]
+            values = []
+            for change in (step, -step):
+                array[index] = kept + change
+                values.append(loss())
+            array[index] = kept
+            slope = (values[0] - values[1]) / (2 * step)
+            assert slope == pytest.approx(gradient[index], abs=tolerance)
 
 
 def test_the_network_gradient_agrees_with_differences():
     rng = np.random.default_rng(3)
     x, target = rng.normal(size=(20, 4)), rng.integers(0, 2, 20).astype(float)
     weights = network.initial(4, 3, 1)
-    importance = rng.uniform(0.5, 2, 20)
-    _, gradients = network.loss_and_gradient(weights, x, target, importance, 1e-3)
-    for array, gradient in zip(weights, gradients, strict=True):
-        for index in np.ndindex(array.shape):
-            kept = array[index]
-            values = []
-            for step in (1e-6, -1e-6):
-                array[index] = kept + step
-                values.append(network.loss_and_gradient(weights, x, target, importance, 1e-3)[0])
-            array[index] = kept
-            assert (values[0] - values[1]) / 2e-6 == pytest.approx(gradient[index], abs=1e-6)
+    task = x, target, rng.uniform(0.5, 2, 20), 1e-3
+    _, gradients = network.loss_and_gradient(weights, *task)
+    check_gradient(
+        weights, gradients, lambda: network.loss_and_gradient(weights, *task)[0], tolerance=1e-6
+    )
 
 
 def paper_data(seed=0):
@@ -104,18 +165,12 @@ def test_the_right_gradient_agrees_with_differences_and_the_printed_one_does_not
     parameters = initial_parameters(5, 3, 2)
     _, right, _ = energy_and_gradient(parameters, games, energy=energy)
     _, printed, _ = energy_and_gradient(parameters, games, energy=energy, printed=True)
-    for number, (array, gradient) in enumerate(zip(parameters, right, strict=True)):
-        for index in np.ndindex(array.shape):
-            kept = array[index]
-            values = []
-            for step in (1e-7, -1e-7):
-                array[index] = kept + step
-                values.append(energy_and_gradient(parameters, games, energy=energy)[0])
-            array[index] = kept
-            assert (values[0] - values[1]) / 2e-7 == pytest.approx(gradient[index], abs=1e-4)
+    check_gradient(
+        parameters, right, lambda: energy_and_gradient(parameters, games, energy=energy)[0], 1e-7
+    )
+    for number, gradient in enumerate(right):
         # The first four (W, a, b, v) lie before r: there the paper climbs.
-        sign = -1 if number < 4 else 1
-        np.testing.assert_allclose(printed[number], sign * gradient)
+        np.testing.assert_allclose(printed[number], (-1 if number < 4 else 1) * gradient)
 
 
 def test_the_printed_gradient_diverges_and_the_right_one_does_not():
@@ -126,37 +181,10 @@ def test_the_printed_gradient_diverges_and_the_right_one_does_not():
     assert bad["exact"] == 0.0
 
 
-def test_bootstrap_believes_games_that_add_up_and_no_others():
-    from tengen.learners.scoring.features import describe_games
-    from tengen.learners.scoring.self_labelling import learn_from_scores
-    from tengen.learners.scoring.settings import ScorerSettings
-
-    games = from_records([lone_stone(True)] * 6 + [lone_stone(False)])
-    table = describe_games(games)
-    assert table.known.all()
-    recipe = ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
-    trained = learn_from_scores(table, recipe)
-    assert trained.believed[:6].all()
-    rows = slice(int(table.start[0]), int(table.start[1]))
-    # In the order of their first points: both walls, the stone in the corner, the one at home.
-    assert trained.labels[rows].tolist() == [True, True, False, True]
-    again = learn_from_scores(table, recipe)
-    np.testing.assert_array_equal(trained.first.w, again.first.w)
-
-
 def test_the_soft_score_has_the_right_gradient_and_learns():
     games = paper_data(4)
     weights = network.initial(5, 3, 1)
-    _, gradients, _ = soft_loss(weights, games)
-    for array, gradient in zip(weights, gradients, strict=True):
-        for index in np.ndindex(array.shape):
-            kept = array[index]
-            values = []
-            for step in (1e-6, -1e-6):
-                array[index] = kept + step
-                values.append(soft_loss(weights, games)[0])
-            array[index] = kept
-            assert (values[0] - values[1]) / 2e-6 == pytest.approx(gradient[index], abs=1e-4)
+    check_gradient(weights, soft_loss(weights, games)[1], lambda: soft_loss(weights, games)[0])
     losses = []
     train_soft(games, hidden=6, epochs=60, tell=lambda epoch, loss: losses.append(loss))
     assert losses[-1] < 0.7 * losses[0]
@@ -173,38 +201,218 @@ def test_a_sure_soft_score_is_a_count():
     assert margins[0] == pytest.approx(9 - 4 + 2)  # nine and a dead stone against four
 
 
-def test_the_command_makes_the_same_scorer_again(tmp_path):
-    from typer.testing import CliRunner
+def test_members_of_an_ensemble_vote():
+    features = np.random.default_rng(1).normal(0, 5, (50, 3))
+    features[:, 2] = 4.0
+    task = features, features[:, 0] > 0, np.ones(50)
+    both, *alone = (
+        train_ensemble(*task, seeds=seeds, hidden=4, epochs=30, decay=0.0)
+        for seeds in ((1, 2), (1,), (2,))
+    )
+    scaled = both.scaled(features)
+    assert np.allclose(scaled[:, :2].std(axis=0), 1, atol=0.1)
+    assert not scaled[:, 2].any(), "what never changes says nothing"
+    votes = both.vote(features)
+    assert np.allclose(votes, np.mean([each.vote(features) for each in alone], axis=0))
+    assert ((votes > 0) == task[1]).mean() > 0.9
+    tensors = both.tensors("x.")
+    assert np.allclose(Ensemble.read(tensors, "x.").vote(features), votes)
+    with pytest.raises(ModelError, match="do not fit"):
+        Ensemble.read(tensors | {"x.mean": np.zeros(9)}, "x.")
 
-    from tengen.cli.papers import app
-    from tengen.models.store import load_model
 
-    file = tmp_path / "games.sgf"
-    file.write_bytes(b"\n".join(lone_stone(i % 4 > 0).utf8_sgf() for i in range(24)))
+# ----- Learning from scores -----
+
+
+def test_it_is_a_learner(games, table, tmp_path):
+    def fit(learner):
+        learner.settings = QUICK
+        return learner.fit(games, table)
+
+    def same(a, b):
+        one, two = (each.read(table.grids[0]) for each in (a, b))
+        return np.allclose(one.alive, two.alive) and one.safe_probability == two.safe_probability
+
+    check_learner(BlockScorer, fit, tmp_path, same=same)
+
+
+def test_it_believes_games_that_add_up_and_no_others():
+    table = describe_games(from_records([lone_stone(True)] * 6 + [lone_stone(False)]))
+    assert table.known.all()
+    recipe = replace(QUICK, epochs=20)
+    trained = learn_from_scores(table, recipe)
+    assert trained.believed[:6].all()
+    # In the order of their first points: both walls, the stone in the corner, the one at home.
+    assert trained.labels[table.rows(0)].tolist() == [True, True, False, True]
+    assert (trained.logits(table)[:4] > 0).tolist() == [True, True, False, True]
+    np.testing.assert_array_equal(trained.first.w, learn_from_scores(table, recipe).first.w)
+
+
+def test_a_model_names_its_families_of_features(games, table, tmp_path):
+    assert list(columns(FAMILIES)) == list(range(142))
+    assert list(columns(["attacks", "paper"])) == [*range(48), *range(138, 142)]
+    with pytest.raises(SpecError, match="families"):
+        ScorerSettings(families=("paper", "magic"))
+    path, old = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
+    chosen = replace(QUICK, families=("paper", "attacks"))
+    BlockScorer(settings=chosen).fit(games, table).save(path)
+    assert BlockScorer.load(path).settings.families == ("paper", "attacks")
+    # A card without families is that of an older model, which has all.
+    BlockScorer(settings=QUICK).fit(games, table).save(path)
+    tensors, card = load_model(path)
+    recipe = {k: v for k, v in card.recipe.items() if k != "families"}
+    save_model(old, tensors, card.model_copy(update={"recipe": recipe}))
+    assert BlockScorer.load(old).settings.families == FAMILIES
+    for wrong in ({"families": ["paper"]}, {"families": ["magic"]}, {"cascade": True}):
+        save_model(old, tensors, card.model_copy(update={"recipe": {**recipe, **wrong}}))
+        with pytest.raises(ModelError, match=r"old\.safetensors"):
+            BlockScorer.load(old)
+
+
+def test_labelled_positions_teach_what_scores_alone_do_not(table):
+    # The same positions with the opposite label: the stone at home is dead, not the invader.
+    stone = table.features[:, 0] == 1
+    first = np.zeros(len(stone), np.bool_)
+    first[table.start[:-1] + 2] = True
+    labelled = LabelledBlocks(table, np.where(first, True, ~stone))
+    recipe = replace(QUICK, epochs=40)
+    plain = learn_from_scores(table, recipe).logits(table)
+    taught = learn_from_scores(table, recipe, made=[labelled] * 8).logits(table)
+    assert (taught[first] > plain[first]).all()
+
+
+def test_a_count_is_trusted_where_unseen_games_came_out_right(games, table):
+    unseen = np.arange(0, 24, 3)
+    trained = learn_from_scores(
+        table, replace(QUICK, epochs=20), chosen=~np.isin(np.arange(24), unseen)
+    )
+    doubts, right = judge_games(table, trained, unseen)
+    # A quarter of the records is wrong, and nothing else.
+    assert right == [bool(g % 4) for g in unseen]
+    evidence = Evidence()
+    evidence.add(table, trained, unseen)
+    evidence.add_unfinished(games, trained, unseen)
+    evidence.add(table.take(np.arange(4)), trained, np.arange(1, 4), "made ")
+    safety, measured = fit_safety(evidence)
+    assert measured["7x7 exact"] == np.mean(right)
+    assert measured["made 7x7 games"] == 3 and measured["unfinished games"] == 3 * len(unseen)
+    chances = safety.chances(np.array(doubts))
+    assert ((chances >= 0) & (chances <= 1)).all()
+    assert safety.trusts(1.0) and not safety.trusts(0.5)
+
+
+# ----- Self-made games -----
+
+# One white stone in Black's corner; a dame in the middle of the bottom row.
+FINISHED = """
+. . X O . .
+. O X O . .
+. . X O . .
+X X X O O .
+. X . O . .
+. X X O . .
+"""
+
+
+def owners(dame=1, stone=1):
+    owner = np.where(np.arange(6)[None, :] < 3, 1, 2) * np.ones((6, 1))
+    owner[4, 2] = dame
+    owner[1, 1] = stone
+    return owner.astype(np.int8)
+
+
+def test_fates_are_known_when_all_ends_agree_but_for_dame():
+    grid = Board.from_ascii(FINISHED).grid()
+    dead = fates(grid, [owners(dame=1), owners(dame=2)])
+    assert dead is not None and np.argwhere(dead).tolist() == [[1, 1]]
+    lost = owners()
+    lost[0, 0] = 2
+    for ends in ([owners(), owners(stone=2)], [owners(), lost], [owners(stone=0)]):
+        assert fates(grid, ends) is None
+    # A border that nobody has closed is no dame.
+    grid[3:, 2:4] = 0
+    assert fates(grid, [owners()]) is None
+
+
+def test_playing_on_takes_dead_stones_although_the_game_is_won_anyway():
+    # Black is far ahead with every stone alive and might as well pass.
+    board = Board.from_ascii("X X X X X X\nX . X . X .\nX X X X X X\n. . . . X O\nX X X X X .")
+    owner = played_out(make_player(PLAYER), board, np.random.default_rng(1), over=True)
+    assert (owner == 1).all()
+
+
+def test_made_games_carry_the_score_their_dead_stones_give(tmp_path):
+    making = Making(5, 6, PLAYER, partial(make_player, PLAYER))
+    made = [record for seed in range(6) if (record := make_game(making, seed)) is not None]
+    assert len(made) >= 3
+    path = tmp_path / "made.sgf"
+    path.write_bytes(b"\n".join(record.utf8_sgf() for record in made))
+    [labelled] = read_labelled([path])
+    assert len(labelled.table) == len(made)
+    assert labelled.table.exact(labelled.alive).all()
+    for record in read_games(path):
+        assert record.properties["PB"] == [PLAYER]
+        assert "seed" in record.properties["GC"][0]
+        dead = marked_dead(record, board_at(record).grid())
+        assert not (dead & (board_at(record).grid() == 0)).any()
+    [whole] = label(made)
+    some = whole.take(np.array([0, 2]))
+    assert len(some.table) == 2 and len(some.alive) == len(some.table.block)
+    assert some.table.exact(some.alive).all()
+    np.testing.assert_array_equal(some.table.grids[1], whole.table.grids[2])
+    assert some.table.bond.max() < 2 * some.table.grids[0].size
+
+
+def test_games_without_marks_are_refused(tmp_path):
+    path = tmp_path / "plain.sgf"
+    path.write_text("(;GM[1]SZ[5]RE[B+1.5];B[cc];W[];B[])")
+    with pytest.raises(TengenError, match=r"plain\.sgf, game 1: marks no territory"):
+        read_labelled([path])
+
+
+# ----- Runs and commands -----
+
+
+def command(*words):
+    done = CliRunner().invoke(app, ["train-scoring", *map(str, words), "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_the_command_makes_the_same_games_again(tmp_path):
+    texts = []
+    for name in ("a", "b"):
+        [made] = command(*MAKER, "--made-only", "--seed", 4, "--out", tmp_path / name)
+        assert made["played"] == 3
+        texts.append((tmp_path / name / "made-5x5.sgf").read_bytes())
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("made", ["9", "4:10", "9:0", "x:3", "21:5"])
+def test_a_wrong_number_of_games_is_told(made, tmp_path):
+    done = CliRunner().invoke(app, ["train-scoring", str(tmp_path / "none.sgf"), "--made", made])
+    assert isinstance(done.exception, TengenError) and "SIZE:GAMES" in str(done.exception)
+
+
+def test_the_command_makes_the_same_scorer_again(file, tmp_path):
     models = []
-    for words in (["--out", "a"], ["--out", "b"], ["--out", "b", "--resume"]):
-        words[1] = str(tmp_path / words[1])
-        done = CliRunner().invoke(
-            app, ["train-scoring", str(file), *words, "--epochs", "5", "--members", "1", "--json"]
-        )
-        assert done.exit_code == 0, done.output
-        models.append(load_model(f"{words[1]}/scorer.safetensors"))
+    families = ("--families", "paper", "--families", "surroundings")
+    for words in (["a"], ["b"], ["b", "--resume"]):
+        quick = ("--epochs", 5, "--members", 1, *families)
+        command(file, "--out", tmp_path / words[0], *words[1:], *quick)
+        models.append(load_model(tmp_path / words[0] / MODEL))
     (first, card), *others = models
     assert "24 games of games.sgf" in card.data and card.recipe["seed"] == 0
+    assert BlockScorer.load(tmp_path / "a" / MODEL).settings.families == families[1::2]
     for tensors, other in others:
         assert other.sha256 == card.sha256
         for name in first:
             np.testing.assert_array_equal(tensors[name], first[name])
 
 
-def test_runs_are_not_mixed_up(tmp_path, capsys):
-    from tengen.cli import run as tengen
-    from tengen.models import read_metrics
-    from tengen.models.store import load_model
-
-    file, other = tmp_path / "games.sgf", tmp_path / "other.sgf"
-    file.write_bytes(b"\n".join(lone_stone(i % 4 > 0).utf8_sgf() for i in range(24)))
-    other.write_bytes(b"\n".join(lone_stone(i % 3 > 0).utf8_sgf() for i in range(24)))
+def test_runs_are_not_mixed_up(file, tmp_path, capsys):
+    other = tmp_path / "other.sgf"
+    other.write_bytes(b"\n".join(game.utf8_sgf() for game in some_games(3)))
     out = tmp_path / "run"
 
     def train(games, *words, status=0):
@@ -212,44 +420,27 @@ def test_runs_are_not_mixed_up(tmp_path, capsys):
         assert tengen(["train", "scoring", str(games), *quick, *words]) == status
         return capsys.readouterr().err
 
-    maker = ("--made", "5:3", "--player", "mcts:playouts=20,resign=0")
-    train(file, "--epochs", "4", *maker)
+    train(file, "--epochs", "4", *MAKER)
     rows = read_metrics(out)
     assert [row["step"] for row in rows] == list(range(1, len(rows) + 1)) and len(rows) == 13
-    tensors, card = load_model(out / "scorer.safetensors")
-    assert "made by mcts:playouts=20,resign=0" in card.data
+    tensors, card = load_model(out / MODEL)
+    assert f"games on 5x5 made by {PLAYER}" in card.data
     assert "holds a run; resume it" in train(file, "--seed", "3", status=1)
-    assert "begun with other games" in train(other, "--resume", *maker, status=1)
-    assert "epochs 4 there, 5 asked" in train(file, "--resume", *maker, "--epochs", "5", status=1)
+    assert "begun with other games" in train(other, "--resume", *MAKER, status=1)
+    assert "epochs 4 there, 5 asked" in train(file, "--resume", *MAKER, "--epochs", "5", status=1)
     told = train(file, "--resume", "--made", "5:3", "--player", "random", status=1)
-    assert "begun with other made 5x5 (3 games by mcts:playouts=20,resign=0, not 3" in told
+    assert f"begun with other made 5x5 (3 games by {PLAYER}, not 3" in told
     assert "made 5x5" in train(file, "--resume", status=1)
-    assert "twice" in train(file, "--resume", *maker, *maker, status=1)
-    train(file, "--resume", *maker)
-    again, _ = load_model(out / "scorer.safetensors")
+    assert "twice" in train(file, "--resume", *MAKER, *MAKER, status=1)
+    train(file, "--resume", *MAKER)
+    again, _ = load_model(out / MODEL)
     assert all(np.array_equal(again[name], tensors[name]) for name in tensors)
     assert read_metrics(out) == rows
 
 
-def test_a_stopped_training_goes_on_exactly(tmp_path):
-    from functools import partial
-
-    from tengen.learners.scoring.settings import ScorerSettings
-    from tengen.learners.scoring.training import (
-        MODEL,
-        Making,
-        described,
-        fingerprint_scored,
-        train_scorer,
-    )
-    from tengen.models.store import load_model
-    from tengen.players import make_player
-
-    games = from_records([lone_stone(i % 4 > 0) for i in range(24)])
-    player = "mcts:playouts=20,resign=0"
-    making = [Making(5, 3, player, partial(make_player, player))]
-    settings = ScorerSettings(hidden=3, members=1, epochs=4, rounds=2)
-    train_scorer(games, settings, tmp_path / "whole", making=making)
+def test_a_stopped_training_goes_on_exactly(games, tmp_path):
+    making = [Making(5, 3, PLAYER, partial(make_player, PLAYER))]
+    train_scorer(games, QUICK, tmp_path / "whole", making=making)
 
     class Stopped(Exception):
         pass
@@ -258,41 +449,26 @@ def test_a_stopped_training_goes_on_exactly(tmp_path):
         raise Stopped
 
     with pytest.raises(Stopped):
-        train_scorer(games, settings, tmp_path / "cut", making=making, report=stop)
+        train_scorer(games, QUICK, tmp_path / "cut", making=making, report=stop)
     made = tmp_path / "cut" / "made-5x5.sgf"
     before = made.stat().st_mtime_ns
-    train_scorer(games, settings, tmp_path / "cut", making=making, resume=True)
+    train_scorer(games, QUICK, tmp_path / "cut", making=making, resume=True)
     assert made.stat().st_mtime_ns == before
     whole, cut = (load_model(tmp_path / name / MODEL) for name in ("whole", "cut"))
     assert whole[1].sha256 == cut[1].sha256
-    kept = described(games, tmp_path / "cut" / "features.npz")
-    assert len(kept) == len(games)
-    assert fingerprint_scored(games) != fingerprint_scored(games.take(range(5)))
+    assert len(BlockTable.load(tmp_path / "cut" / "features.npz")) == len(games)
 
 
-def test_a_count_is_trusted_where_unseen_games_came_out_right():
-    from tengen.learners.scoring.features import describe_games
-    from tengen.learners.scoring.judgement import Evidence, Safety, fit_safety, judge_games
-    from tengen.learners.scoring.self_labelling import learn_from_scores
-    from tengen.learners.scoring.settings import ScorerSettings
-
-    games = from_records([lone_stone(i % 4 > 0) for i in range(24)])
-    table = describe_games(games)
-    unseen = np.arange(0, 24, 3)
-    chosen = np.ones(24, np.bool_)
-    chosen[unseen] = False
-    settings = ScorerSettings(hidden=3, members=1, epochs=20, rounds=2, seed=1)
-    trained = learn_from_scores(table, settings, chosen=chosen)
-    doubts, right = judge_games(table, trained, unseen)
-    # A quarter of the records is wrong, and nothing else.
-    assert right.tolist() == [bool(g % 4) for g in unseen]
-    size = "x".join(map(str, table.grids.shape[1:]))
-    evidence = Evidence()
-    evidence.add_games(games, table, trained, unseen)
-    evidence.add_made(table.take(np.arange(4)), trained, np.arange(1, 4))
-    safety, measured = fit_safety(evidence)
-    assert isinstance(safety, Safety) and measured[f"{size} exact"] == right.mean()
-    assert measured[f"made {size} games"] == 3 and measured["unfinished games"] == 3 * len(unseen)
-    chances = [safety.chance(each) for each in doubts]
-    assert all(0 <= chance <= 1 for chance in chances)
-    assert safety.trusts(1.0) and not safety.trusts(0.5)
+def test_training_needs_enough_games_and_its_own_features(tmp_path):
+    file, out = tmp_path / "one.sgf", tmp_path / "run"
+    file.write_bytes(lone_stone().utf8_sgf())
+    assert tengen(["train", "scoring", str(file), "--out", str(out), "--quiet"]) == 1
+    assert not out.exists()
+    games = Corpus([file]).as_arrays()
+    with pytest.raises(TengenError, match="too few"):
+        BlockScorer().fit(games)
+    kept = tmp_path / "features.npz"
+    describe_games(games).save(kept)
+    kept.write_bytes(kept.read_bytes()[:100])
+    with pytest.raises(TengenError, match="no features"):
+        BlockTable.load(kept)

@@ -1,86 +1,72 @@
 """Features of the blocks of a position, and tables of the blocks of many games.
 
+A *part* is a block of stones or an empty region. Sets of points are rows of boolean matrices with a
+column per point (row-major), relations of parts are square boolean matrices, and most features are
+sums over such sets. What playouts say is turned to the block's own colour: +1 is its own.
+
 Playouts have a constant seed and start from both sides: the same stones always give the same
 numbers. A table is computed once and saved, because playouts are the slow part of training. It has
 no labels: only the recorded score of a game is known.
 """
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
+from tengen.board import BLACK, WHITE
 from tengen.board.counting import territory_margins
+from tengen.board.counting_kernels import BLACK_SEKI_STONE, WHITE_SEKI_STONE, careful_kinds
+from tengen.board.layout_kernels import BORDER
 from tengen.board.playouts import shape_table
+from tengen.board.tactics_kernels import (
+    FALLS,
+    HOLDS,
+    MOST_POINTS,
+    UNKNOWN,
+    benson,
+    eye_map,
+    liberties_if_played,
+    read_fight,
+)
 from tengen.errors import TengenError
 from tengen.files import write_atomic
-from tengen.learners.scoring.blocks_kernels import PAPER, describe_blocks
-from tengen.learners.scoring.context_kernels import (
-    GROUPS,
-    SURROUNDINGS,
-    describe_groups,
-    describe_surroundings,
-    flood_other,
-)
-from tengen.learners.scoring.group_kernels import (
-    ATTACKS,
-    BONDS,
-    describe_attacks,
-    describe_bonds,
-)
-from tengen.learners.scoring.kernels import finish
+from tengen.learners.scoring.kernels import add_up, connect, find_common, finish
 from tengen.learners.scoring.settings import FAMILIES
 from tengen.records import GameArrays
 from tengen.records.corpus import last_positions
 
-_LIGHT, _HEAVY = 24, 20
-"""Light and heavy playouts for each side to begin."""
-_SEED = 11
-_WIDTHS = dict(zip(FAMILIES, (PAPER, SURROUNDINGS, GROUPS, BONDS, ATTACKS), strict=True))
+PAPER = 48
+_WIDTHS = dict(zip(FAMILIES, (PAPER, 40, 26, 24, 4), strict=True))
 """Number of features per family."""
 INPUTS = sum(_WIDTHS.values())
 # Of the surroundings: mean heavy and light ownership of the block's own stones, and Benson life.
 HEAVY_MEAN, LIGHT_MEAN, UNCONDITIONAL = PAPER + 4, PAPER + 5, PAPER + 6
+_LIGHT, _HEAVY = 24, 20
+"""Light and heavy playouts for each side to begin."""
+_SEED = 11
+_EYE_LIMIT = 5
+"""An enclosed region smaller than this is called eyespace."""
+_HEAVY_GAP, _LIGHT_GAP = 0.06, 0.15
+"""Blocks whose mean ownership differs less than this are bound."""
+_ENEMY = np.array([0, WHITE, BLACK])
+_COLOURS = np.array([[0], [BLACK], [WHITE]])
+_SIGN = np.array([[1.0], [1.0], [-1.0]])
+"""What turns Black's view into that of each colour."""
 
 
-@dataclass
-class Described:
-    """The parts of a position (blocks and empty regions) and their features."""
-
-    grid: NDArray[np.int8]
-    line: IntArray
-    part: IntArray
-    """Number of the part of every bordered point, -1 on the border."""
-    colour: IntArray
-    size: IntArray
-    bond: IntArray
-    """Number of the first block that shares the fate of a block (see `group_kernels`)."""
-    features: FloatArray
-    """One row per part, INPUTS columns; zeros for empty regions."""
-    ownership: FloatArray
-    """Mean of the heavy playouts, flat and row-major, +1 Black to -1 White."""
-    sound: bool
-    """False if a block has no liberty, which makes playouts impossible."""
-
-    @property
-    def blocks(self) -> IntArray:
-        """The numbers of the parts that are stones."""
-        return np.flatnonzero(self.colour > 0)
-
-    @property
-    def part_grid(self) -> IntArray:
-        """The number of the part of every point, as a grid."""
-        return inside(self.part, *self.grid.shape)
-
-
-def bordered(grid: NDArray[np.generic], border: float) -> NDArray[np.generic]:
+def bordered(grid: NDArray[Any], border: int) -> NDArray[Any]:
     """Return a grid as a bordered line."""
     rows, cols = grid.shape
     out = np.full((rows + 2, cols + 1), border, grid.dtype)
@@ -88,9 +74,463 @@ def bordered(grid: NDArray[np.generic], border: float) -> NDArray[np.generic]:
     return np.append(out.ravel(), np.asarray(border, grid.dtype))
 
 
-def inside(line: IntArray, rows: int, cols: int) -> IntArray:
-    """Return the grid inside a bordered line."""
-    return line[:-1].reshape(rows + 2, cols + 1)[1 : rows + 1, 1:]
+def meets(a: BoolArray, b: BoolArray) -> BoolArray:
+    """Return whether the set in row i of `a` has something in common with that in row j of `b`."""
+    out = np.zeros((len(a), len(b)), np.bool_)
+    find_common(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
+    return out
+
+
+def closure(joined: BoolArray) -> BoolArray:
+    """Return which items a symmetric relation joins, through any number of others."""
+    linked = joined | np.eye(len(joined), dtype=np.bool_)
+    while True:
+        further = meets(linked, linked)
+        if (further == linked).all():
+            return linked
+        linked = further
+
+
+def sums(sets: BoolArray, colours: IntArray, *facts: NDArray[Any]) -> FloatArray:
+    """Add facts up over sets: one row per set, one column per fact.
+
+    A fact has a number per item, or three rows of them of which a set uses that of its colour.
+    Terms are added in their order, on every computer: bonds may depend on the last digit.
+    """
+    values = np.empty((3, sets.shape[1], len(facts)))
+    for k, fact in enumerate(facts):
+        values[:, :, k] = fact
+    out = np.zeros((len(sets), len(facts)))
+    add_up(np.ascontiguousarray(sets), colours, values, out)
+    return out
+
+
+@lru_cache(maxsize=8)
+def _edge_distances(rows: int, cols: int) -> FloatArray:
+    """Return every point's distances to the nearest and the second-nearest edge, from 0."""
+    row, col = np.divmod(np.arange(rows * cols), cols)
+    distances = np.stack([row, rows - 1 - row, col, cols - 1 - col])
+    return np.sort(distances, axis=0)[:2].astype(np.float64)
+
+
+@lru_cache(maxsize=8)
+def _within_two(rows: int, cols: int) -> BoolArray:
+    """Return which points lie within two steps of which."""
+    row, col = np.divmod(np.arange(rows * cols), cols)
+    return abs(row[:, None] - row) + abs(col[:, None] - col) <= 2
+
+
+class Position:
+    """The parts of a position (grid of EMPTY, BLACK, WHITE), numbered by their first points."""
+
+    def __init__(self, grid: NDArray[np.int8]) -> None:
+        self.grid = np.ascontiguousarray(grid, np.int8)
+        self.part = np.empty(grid.shape, np.int64)
+        """Number of the part of every point."""
+        connect(self.grid, self.part)
+        self.size = np.bincount(self.part.ravel())
+        self.colour = np.zeros(len(self.size), np.int64)
+        self.colour[self.part.ravel()] = self.grid.ravel()
+        self.blocks = np.flatnonzero(self.colour)
+        """Numbers of the parts that are stones."""
+
+    # ----- Sets of points -----
+
+    @cached_property
+    def line(self) -> IntArray:
+        """The position as a bordered line."""
+        return bordered(self.grid.astype(np.int64), BORDER)
+
+    def _inside(self, line: NDArray[Any]) -> NDArray[Any]:
+        """Return the points of bordered lines, row-major."""
+        rows, cols = self.grid.shape
+        shape = *line.shape[:-1], rows + 2, cols + 1
+        return line[..., :-1].reshape(shape)[..., 1:-1, 1:].reshape(*line.shape[:-1], rows * cols)
+
+    def _beside(self, masks: BoolArray) -> NDArray[np.int8]:
+        """Return how many neighbours of each point are in each set."""
+        stack = masks.reshape(-1, *self.grid.shape).astype(np.int8)
+        out = np.zeros_like(stack)
+        out[:, 1:] += stack[:, :-1]
+        out[:, :-1] += stack[:, 1:]
+        out[:, :, 1:] += stack[:, :, :-1]
+        out[:, :, :-1] += stack[:, :, 1:]
+        return out.reshape(masks.shape)
+
+    def _sets(self, kind: NDArray[Any]) -> tuple[IntArray, BoolArray]:
+        """Number the connected points of one kind; return the numbers and the sets of points."""
+        number = np.empty(self.grid.shape, np.int64)
+        count = connect(kind.astype(np.int8), number)
+        return number.ravel(), number.ravel() == np.arange(max(count, 1))[:, None]
+
+    @cached_property
+    def points(self) -> BoolArray:
+        """The points of every part."""
+        return self.part.ravel() == np.arange(len(self.size))[:, None]
+
+    @cached_property
+    def rim(self) -> BoolArray:
+        """The points beside every part."""
+        return (self._beside(self.points) > 0) & ~self.points
+
+    @cached_property
+    def liberties(self) -> BoolArray:
+        """The empty points beside every part."""
+        return self.rim & (self.grid.ravel() == 0)
+
+    @cached_property
+    def _played(self) -> IntArray:
+        """The liberties, at most two, that each colour (first axis) would have at each point."""
+        out = np.zeros((3, len(self.line)), np.int64)
+        liberties_if_played(self.line, self.grid.shape[1] + 1, out)
+        return self._inside(out)
+
+    @cached_property
+    def _eyes(self) -> IntArray:
+        """The owner of the one-point eye at each point, his negative if it is false, else 0."""
+        eyes = np.zeros(len(self.line), np.int64)
+        eye_map(self.line, self.grid.shape[1] + 1, eyes)
+        return self._inside(eyes)
+
+    @cached_property
+    def _areas(self) -> tuple[BoolArray, IntArray]:
+        """The connected points that do not hold a colour, and that colour, of both colours."""
+        sets = [self._sets(np.where(self.grid == c, -1, 0))[1] for c in (BLACK, WHITE)]
+        return np.concatenate(sets), np.repeat([BLACK, WHITE], [len(sets[0]), len(sets[1])])
+
+    # ----- Relations of parts -----
+
+    @cached_property
+    def _stones_beside(self) -> IntArray:
+        """How many stones of each colour (first axis) are beside each point."""
+        return self._beside(self.grid.ravel() == _COLOURS).astype(np.int64)
+
+    # ----- Relations of parts -----
+
+    def _sum(self, sets: BoolArray, *facts: NDArray[Any]) -> FloatArray:
+        """Add facts up over sets of points or parts, one set per part."""
+        return sums(sets, self.colour, *facts)
+
+    @cached_property
+    def adjacent(self) -> BoolArray:
+        """Which parts touch."""
+        return meets(self.rim, self.points)
+
+    @cached_property
+    def _enemies(self) -> BoolArray:
+        return self.adjacent & (self.colour > 0) & (self.colour > 0)[:, None]
+
+    @cached_property
+    def _touch(self) -> IntArray:
+        """Bit 1 where a part has Black beside it, bit 2 where White."""
+        return np.bitwise_or.reduce(np.where(self.adjacent, self.colour, 0), axis=1)
+
+    @cached_property
+    def _same(self) -> BoolArray:
+        """Which blocks have one colour."""
+        return (self.colour == self.colour[:, None]) & (self.colour > 0)
+
+    @cached_property
+    def _opposite(self) -> BoolArray:
+        """Which blocks have different colours."""
+        return self.colour == np.where(self.colour > 0, 3 - self.colour, -1)[:, None]
+
+    @cached_property
+    def _chains(self) -> BoolArray:
+        """Optimistic chains: blocks of a colour joined by shared liberties, over and over."""
+        return closure(meets(self.liberties, self.liberties) & self._same)
+
+    @cached_property
+    def home(self) -> IntArray:
+        """The number of the area without enemies in which each block lies."""
+        areas, without = self._areas
+        inside = areas[:, self.points.argmax(axis=1)].T & (without == 3 - self.colour[:, None])
+        return inside.argmax(axis=1)
+
+    def _of_blocks(self, columns: list[NDArray[Any]]) -> FloatArray:
+        """Join columns to a table, with zeros for empty regions."""
+        table: FloatArray = np.column_stack(columns).astype(np.float64)
+        table[self.colour == 0] = 0.0
+        return table
+
+    # ----- Families of features -----
+
+    def paper(self, protected_below: int = 1) -> FloatArray:
+        """Return the features of Burzillo's scoring paper.
+
+        Its 46 leave out columns 16 and 31, the second distances of the two centres of mass.
+        `protected_below`: a liberty where the enemy would have fewer liberties than this counts as
+        one he should not play (1 or 2).
+        """
+        rows, cols = self.grid.shape
+        free, chains, empty = self.liberties, self._chains, self.grid.ravel() == 0
+        second = (self._beside(free) > 0) & empty & ~free
+        third = (self._beside(second) > 0) & empty & ~free & ~second
+        grids = self.points.reshape(-1, rows, cols)
+        rims = self.rim.sum(axis=1)
+        chain_rim = meets(chains, self.rim.T)
+        chain_free = chain_rim & empty
+        chain_enemies = meets(chains, self._enemies) | (meets(chain_free, free) & self._opposite)
+        weakest, next_weakest = self._weakest(self._enemies, 2)
+        [chain_weakest] = self._weakest(chain_enemies, 1)
+        libs = self._sum(
+            free, np.ones(free.shape[1]), self._played[_ENEMY] < protected_below, self._played == 1
+        )
+        return self._of_blocks([
+            self.size, rims, rims - libs[:, 0], libs, second.sum(axis=1), third.sum(axis=1),
+            self._enemies.sum(axis=1),
+            self._sum(self.points, *_edge_distances(rows, cols)) / self.size[:, None],
+            grids.any(axis=2).sum(axis=1) * grids.any(axis=1).sum(axis=1),  # the bounding box
+            self._regions(self.adjacent, free),
+            chains.sum(axis=1), self._sum(chains, self.size), chain_rim.sum(axis=1),
+            self._regions(meets(chains, self.adjacent), chain_free),
+            self._enemy(weakest, free), self._enemy(next_weakest, free),
+            self._enemy(chain_weakest, chain_free),
+        ])  # fmt: skip
+
+    def _regions(self, near: BoolArray, free: BoolArray) -> FloatArray:
+        """Describe the empty regions near blocks or chains with these liberties.
+
+        In order: enclosed number, size, perimeter, centre of mass (a pair); eyespace number, size,
+        perimeter; disputed number, friendly and enemy liberties in them, own liberties.
+        """
+        near = near & (self.colour == 0)
+        open_ = self._touch == BLACK + WHITE
+        enclosed = near & (self._touch == self.colour[:, None])
+        beside = self._stones_beside > 0
+        edges = self._sum(self.points, *_edge_distances(*self.grid.shape), beside[1], beside[2]).T
+        facts = np.ones(len(self.size)), self.size, self.rim.sum(axis=1)
+        enclosed_facts = self._sum(enclosed, *facts, *edges[:2])
+        enclosed_facts[:, 3:] /= np.maximum(enclosed_facts[:, 1:2], 1)
+        shared = edges[[0, 2, 3]]
+        table: FloatArray = np.column_stack([
+            enclosed_facts, self._sum(enclosed & (self.size < _EYE_LIMIT), *facts),
+            (near & open_).sum(axis=1), self._sum(free, open_[self.part.ravel()]),
+            self._sum(near & open_, shared, shared[_ENEMY]),
+        ])  # fmt: skip
+        return table
+
+    def _weakest(self, candidates: BoolArray, count: int) -> list[IntArray]:
+        """Return the weakest candidates of each part (fewest liberties, smallest, first), or -1."""
+        order = np.lexsort((self.size, self.liberties.sum(axis=1)))
+        left, found = candidates[:, order], []
+        for _ in range(count):
+            place = left.argmax(axis=1)
+            found.append(np.where(left.any(axis=1), order[place], -1))
+            left[np.arange(len(left)), place] = False
+        return found
+
+    def _enemy(self, enemy: IntArray, free: BoolArray) -> IntArray:
+        """Return perimeter, liberties and shared liberties of enemy blocks, zeros for none."""
+        theirs = self.liberties[enemy]
+        facts = [self.rim[enemy].sum(axis=1), theirs.sum(axis=1), (theirs & free).sum(axis=1)]
+        return np.where(enemy < 0, 0, np.stack(facts)).T
+
+    def means(self, owned: FloatArray) -> FloatArray:
+        """Return the mean ownership of every part's stones in heavy and in light playouts."""
+        means = [_SIGN * owned[k : k + 2].mean(axis=0) for k in (2, 0)]
+        return self._sum(self.points, *(mean / self.size[self.part.ravel()] for mean in means)).T
+
+    def _spread(self, masks: BoolArray, colours: IntArray, means: FloatArray) -> FloatArray:
+        """Return the least, the largest and the mean by stones over parts, zeros for none."""
+        low = np.where(masks, means, 2.0).min(axis=1)
+        high = np.where(masks, means, -2.0).max(axis=1)
+        mass, weighted = sums(masks, colours, self.size, means * self.size).T
+        spread = np.stack([low, high, weighted / np.maximum(mass, 1)])
+        return np.where(mass > 0, spread, 0.0).T
+
+    def surroundings(self, owned: FloatArray) -> FloatArray:
+        """Return what playouts, Benson's algorithm and the areas around it say of every block.
+
+        `owned[kind * 2 + mover]` is the mean ownership of each point, +1 Black to -1 White, as
+        `finish` orders it.
+        """
+        points, colour, width = self.points, self.colour, self.grid.shape[1] + 1
+        light, heavy = owned[:2].mean(axis=0), owned[2:].mean(axis=0)
+        mean_h, mean_l = self.means(owned)
+        safe = np.zeros((3, len(self.line)), np.int64)
+        for c in (BLACK, WHITE):
+            benson(self.line, width, c, safe[c])
+        safe = self._inside(safe)
+        near = sums(
+            _within_two(*self.grid.shape), np.zeros(self.grid.size, np.int64),
+            *(self.grid.ravel() == _COLOURS),
+        ).T  # fmt: skip
+        stones = self._sum(
+            points,
+            *(_SIGN * owned[order] for order in ([0, 0, 1], [1, 1, 0], [2, 2, 3], [3, 3, 2])),
+            safe == 1, safe[_ENEMY] == 2, near, near[_ENEMY],
+        )  # fmt: skip
+        alive, own, other = stones[:, 4] > 0, stones[:, 6], stones[:, 7]
+        free = self._sum(
+            self.liberties, np.ones(points.shape[1]), _SIGN * heavy, _SIGN * light,
+            self._eyes == _COLOURS, self._eyes == -_COLOURS,
+        )  # fmt: skip
+        # Areas without a colour: the blocks of that colour beside them, and the others inside.
+        areas, without = self._areas
+        beside = meets(self.rim, areas) & (without == colour[:, None])
+        room, men, owned_by, eyes, false = sums(
+            areas, without, np.ones(points.shape[1]), self.grid.ravel() > 0, _SIGN * heavy,
+            self._eyes == _COLOURS[_ENEMY], self._eyes == -_COLOURS[_ENEMY],
+        ).T  # fmt: skip
+        mean = owned_by / np.maximum(room, 1)
+        mine = beside & (mean > 0.4)
+        home = self.home
+        lies = (np.arange(len(areas)) == home[:, None]) & (colour[:, None] > 0)
+        friends = sums(lies.T, without, np.ones(len(colour)), alive)
+        others = np.where(self._chains & ~np.eye(len(colour), dtype=np.bool_), mean_h, -2.0)
+        mass, *chain_means = self._sum(
+            self._chains, self.size, mean_h * self.size, mean_l * self.size
+        ).T
+        return self._of_blocks([
+            stones[:, :4] / self.size[:, None], mean_h, mean_l, stones[:, 4:6] > 0,
+            np.where(points, _SIGN[colour] * heavy, 2.0).min(axis=1),
+            free[:, 1:3] / np.maximum(free[:, :1], 1), free[:, 3:],
+            self._sum(self._enemies, alive), beside.sum(axis=1), mine.sum(axis=1),
+            self._sum(mine, room), (mine * room).max(axis=1), self._sum(mine, men),
+            np.where(beside, mean, 0.0).max(axis=1, initial=0.0),
+            (own - other) / np.maximum(own + other, 1),
+            self._spread(self._enemies, colour, mean_h), self._enemies.sum(axis=1) == 0,
+            np.stack(chain_means, axis=1) / mass[:, None],
+            np.where((others > -2.0).any(axis=1), others.max(axis=1), mean_h),
+            np.stack([room, men, -mean, eyes, false], axis=1)[home], friends[home],
+            self._spread(beside.T, without, mean_h)[home],
+            room[home] / self.grid.size, self.size / self.grid.size,
+        ])  # fmt: skip
+
+    def groups(self, alive: FloatArray) -> FloatArray:
+        """Return what becomes of every block's group, given each block's chance to be alive.
+
+        Blocks below one half are taken off. What they leave joins the empty points to fields;
+        living blocks of a colour that share a field no living enemy touches are a group.
+        """
+        colour, size, points = self.colour, self.size, self.points
+        living, dead = (colour > 0) & (alive >= 0.5), (colour > 0) & (alive < 0.5)
+        fallen = dead[self.part]
+        kinds = np.zeros(self.grid.shape, np.int8)
+        careful_kinds(self.grid, fallen, kinds)
+        number, fields = self._sets(np.where((self.grid == 0) | fallen, 0, -1))
+        lies = meets(fields, points) & dead
+        touching = meets(self._beside(fields) > 0, points) & living
+        touch = np.bitwise_or.reduce(np.where(touching, colour, 0), axis=1)
+        room = fields.sum(axis=1)
+        own = (touch == BLACK) | (touch == WHITE)
+        groups = closure(meets(touching[own].T, touching[own].T))
+        owned = meets(groups, touching) & own
+        prey = meets(owned, lies.T) & self._opposite
+        open_points = (touch == BLACK + WHITE)[number] & (number >= 0)
+        in_seki = ((kinds == BLACK_SEKI_STONE) | (kinds == WHITE_SEKI_STONE)).ravel()
+        dame, seki = self._sum(points, self._beside(open_points), in_seki).T
+        ones = np.ones(len(size))
+        stones, blocks, chance, dame, in_seki = self._sum(
+            groups, size, ones, alive * size, dame, seki
+        ).T
+        n_fields, ground = self._sum(owned, np.ones(len(room)), room).T
+        chance, least = chance / stones, np.where(groups, alive, 1.0).min(axis=1)
+        own_group = [n_fields, ground, (owned * room).max(axis=1), stones, blocks, chance, least]
+        fight = [self._sum(prey, size), np.where(prey, alive, 0.0).max(axis=1), dame, in_seki > 0]
+        # The living enemies beside a block, or beside its field if it is dead.
+        field = number[points.argmax(axis=1)]
+        foes = np.where(living[:, None], self._enemies & living, touching[field] & self._opposite)
+        left = [
+            room[field], self._sum(lies[field] & self._same, size),
+            self._sum(lies[field] & self._opposite, size), touch[field] & colour > 0,
+        ]  # fmt: skip
+        return self._of_blocks([
+            alive, living, np.column_stack(own_group) * living[:, None],
+            np.where(foes, least, 1.0).min(axis=1), np.column_stack(fight) * living[:, None],
+            np.where(foes, n_fields, 9).min(axis=1), np.where(foes, ground, 0).max(axis=1),
+            (foes & (in_seki > 0)).any(axis=1), np.where(foes, stones, 0).max(axis=1),
+            np.where(foes, chance, 1.0).min(axis=1),
+            np.where(self._enemies & dead, alive, 0.0).max(axis=1),
+            np.where(foes, least, 0.0).max(axis=1), seki > 0,
+            np.column_stack(left) * dead[:, None],
+        ])  # fmt: skip
+
+    def bonds(self, mean_h: FloatArray, mean_l: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the number of the first block bound to each block, and the bonds' features.
+
+        A *bond* is a set of blocks of one colour, in one area, that live or die together: what a
+        player calls a group. Its liberties, the moves on them that would be suicide or self-atari
+        for either side, its eyes, and the enemy bonds beside it say most about seki.
+        """
+        alike = self._same & (self.home == self.home[:, None])
+        alike &= np.abs(mean_h - mean_h[:, None]) < _HEAVY_GAP
+        alike &= np.abs(mean_l - mean_l[:, None]) < _LIGHT_GAP
+        bonds = closure(alike)
+        bond = bonds.argmax(axis=1)
+        free = meets(bonds, self.liberties.T)
+        mine, theirs = self._played, self._played[_ENEMY]
+        enclosed = self._touch == _COLOURS
+        members = self._sum(bonds, np.ones(len(bond)), self.size, mean_h * self.size)
+        members[:, 2] /= members[:, 1]
+        facts = np.column_stack([
+            members,
+            self._sum(
+                free, np.ones(free.shape[1]), theirs < 1, theirs < 2, mine < 2,
+                (mine < 2) & (theirs < 2), self._stones_beside[_ENEMY] == 0,
+                self._eyes == _COLOURS, self._eyes == -_COLOURS,
+            ),
+            self._sum(
+                meets(bonds, self.adjacent) & (self.colour == 0), np.ones(len(bond)), enclosed,
+                enclosed * self.size,
+            ),
+        ])  # fmt: skip
+        # The weakest enemy bond beside it: the one with the least ownership of its own stones.
+        order = np.lexsort((bond, facts[:, 2]))
+        beside = meets(bonds, self._enemies)[:, order]
+        there, weakest = beside.sum(axis=1) > 0, order[beside.argmax(axis=1)]
+        other = np.column_stack([
+            there, facts[weakest][:, [2, 1, 3, 8, 9, 12]], (free & free[weakest]).sum(axis=1),
+            facts[:, 3] - facts[weakest, 3], facts[weakest, 5],
+        ])  # fmt: skip
+        return bond, self._of_blocks([facts, other * there[:, None]])
+
+    def attacks(self, bond: IntArray, mean_h: FloatArray, mean_l: FloatArray) -> FloatArray:
+        """Return for every doubtful bond whether it falls: attacked first, holding, defended first.
+
+        The fourth feature says that it was not read: too much room, or playouts left no doubt.
+        """
+        out = np.zeros((len(bond), 4))
+        out[self.blocks, 3] = 1.0
+        width = self.grid.shape[1] + 1
+        for first in np.unique(bond[self.blocks]):
+            if mean_h[first] > 0.9 or (mean_h[first] < -0.97 and mean_l[first] < -0.6):
+                continue
+            members = np.flatnonzero(bond == first)
+            largest = members[self.size[members].argmax()]
+            inside = self._areas[0][self.home[largest]] & (self.grid.ravel() == 0)
+            if inside.sum() > MOST_POINTS:
+                continue
+            row, col = divmod(int(self.points[largest].argmax()), width - 1)
+            colour = int(self.colour[first])
+            fight = (
+                self.line, width, (row + 1) * width + col + 1,
+                bordered(inside.reshape(self.grid.shape), 0),
+            )  # fmt: skip
+            attacked = read_fight(*fight, 3 - colour)
+            if attacked != UNKNOWN:
+                defended = read_fight(*fight, colour) if attacked == FALLS else HOLDS
+                out[members] = [attacked == FALLS, attacked == HOLDS, defended == FALLS, 0.0]
+        return out
+
+
+# ----- One position -----
+
+
+@dataclass
+class Described:
+    """A position with the features of its parts."""
+
+    position: Position
+    bond: IntArray
+    """Number of the first block that shares the fate of a block (see `Position.bonds`)."""
+    features: FloatArray
+    """One row per part, INPUTS columns; zeros for empty regions."""
+    ownership: FloatArray
+    """Mean of the heavy playouts, row-major, +1 Black to -1 White."""
+    sound: bool = True
+    """False if a block has no liberty, which makes playouts impossible."""
 
 
 def columns(families: Collection[str]) -> IntArray:
@@ -101,52 +541,36 @@ def columns(families: Collection[str]) -> IntArray:
     )
 
 
-def first_opinion(features: FloatArray) -> FloatArray:
+def first_opinion(mean_h: FloatArray, mean_l: FloatArray) -> FloatArray:
     """Return every block's chance to live according to playouts alone."""
-    mean = (features[:, LIGHT_MEAN] + 2 * features[:, HEAVY_MEAN]) / 3
-    opinion: FloatArray = np.clip((1 + mean) / 2, 0.01, 0.99)
-    return opinion
+    return np.clip((1 + (mean_l + 2 * mean_h) / 3) / 2, 0.01, 0.99)
 
 
 def describe(grid: NDArray[np.int8]) -> Described:
     """Describe every block of a position given as a grid of EMPTY, BLACK, WHITE."""
-    light, heavy = _LIGHT, _HEAVY
-    rows, cols = grid.shape
-    line = bordered(grid.astype(np.int64), 3).astype(np.int64)
-    n = len(line)
-    counts = np.zeros((4, rows * cols), np.int32)
-    sound = bool(finish(line, rows, cols, light, heavy, _SEED, shape_table(), counts))
-    means = counts / np.array([[light], [light], [heavy], [heavy]])
-    owned = np.stack([bordered(mean.reshape(rows, cols), 0.0) for mean in means])
-    part, chain = np.empty(n, np.int64), np.zeros(n, np.int64)
-    colour, size = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    paper = np.zeros((n, PAPER))
-    count = describe_blocks(line, rows, cols, 1, part, colour, size, chain, paper)
-    around = np.zeros((count, SURROUNDINGS))
-    describe_surroundings(line, rows, cols, part, colour, size, chain, count, owned, around)
-    features = np.zeros((count, INPUTS))
-    features[:, : PAPER + SURROUNDINGS] = np.concatenate([paper[:count], around], axis=1)
-    groups = np.zeros((count, GROUPS))
-    opinion = first_opinion(features)
-    describe_groups(line, rows, cols, part, colour, size, count, opinion, groups)
-    bonds, attacks = np.zeros((count, BONDS)), np.zeros((count, ATTACKS))
-    bond = np.zeros(count, np.int64)
-    mean_h, mean_l = features[:, HEAVY_MEAN].copy(), features[:, LIGHT_MEAN].copy()
-    describe_bonds(line, cols, part, colour, size, count, mean_h, mean_l, bond, bonds)
-    describe_attacks(line, cols, part, colour, size, count, bond, mean_h, mean_l, attacks)
-    features[:, PAPER + SURROUNDINGS :] = np.concatenate([groups, bonds, attacks], axis=1)
+    position = Position(grid)
+    counts = np.zeros((4, grid.size), np.int32)
+    sound = finish(position.line, *grid.shape, _LIGHT, _HEAVY, _SEED, shape_table(), counts)
+    owned = counts / np.array([[_LIGHT], [_LIGHT], [_HEAVY], [_HEAVY]])
+    means = position.means(owned)
+    bond, bonds = position.bonds(*means)
+    families = [
+        position.paper(),
+        position.surroundings(owned),
+        position.groups(first_opinion(*means)),
+        bonds,
+        position.attacks(bond, *means),
+    ]
     return Described(
-        grid, line, part, colour[:count].copy(), size[:count].copy(), bond, features,
-        (means[2] + means[3]) / 2, sound,
-    )  # fmt: skip
+        position, bond, np.concatenate(families, axis=1), owned[2:].mean(axis=0), bool(sound)
+    )
 
 
 def pool(logit: FloatArray, size: IntArray, bond: IntArray) -> FloatArray:
     """Return logits averaged by size over the blocks of a bond, which live or die together."""
     _, number = np.unique(bond, return_inverse=True)
     mass = np.bincount(number, weights=size)
-    pooled: FloatArray = (np.bincount(number, weights=logit * size) / mass)[number]
-    return pooled
+    return (np.bincount(number, weights=logit * size) / mass)[number]
 
 
 # ----- Many games -----
@@ -168,7 +592,7 @@ class BlockTable:
     block: IntArray
     """Number of the block within its game's parts."""
     area: IntArray
-    """Number of the area of points without enemies in which a block lies, per game and colour."""
+    """Number of the area of points without enemies in which a block lies, per game."""
     bond: IntArray
     """Number of the first block that shares a block's fate; different for each game."""
     features: Float32Array
@@ -181,21 +605,19 @@ class BlockTable:
         """The game of every block."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
+    def rows(self, game: int) -> slice:
+        """Return the rows of a game."""
+        return slice(int(self.start[game]), int(self.start[game + 1]))
+
     def save(self, path: Path) -> None:
         """Save as one .npz file, atomically."""
         buffer = io.BytesIO()
-        np.savez(buffer, **{item.name: getattr(self, item.name) for item in fields(self)})
+        np.savez(buffer, **vars(self))
         write_atomic(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> BlockTable:
-        """Load a file written by `save`.
-
-        Raises
-        ------
-        TengenError
-            If the file holds something else.
-        """
+        """Load a file written by `save`."""
         try:
             with path.open("rb") as file, np.load(file) as stored:
                 return cls(**{item.name: stored[item.name] for item in fields(cls)})
@@ -205,8 +627,9 @@ class BlockTable:
     def take(self, games: IntArray) -> BlockTable:
         """Return the positions of some games, in the order of their numbers."""
         games = np.unique(games)
+        lengths = np.diff(self.start)[games]
         rows = np.isin(self.game, games)
-        shift = np.repeat(games - np.arange(len(games)), np.diff(self.start)[games])
+        shift = np.repeat(games - np.arange(len(games)), lengths)
         per_block = {name: getattr(self, name)[rows] for name in ("block", "area", "features")}
         per_game = {
             name: getattr(self, name)[games]
@@ -215,25 +638,28 @@ class BlockTable:
         return BlockTable(
             **per_block,
             **per_game,
-            start=np.concatenate([[0], np.cumsum(np.diff(self.start)[games])]),
+            start=np.concatenate([[0], np.cumsum(lengths)]),
             bond=self.bond[rows] - shift * self.grids[0].size,
         )
 
-    def dead(self, alive: BoolArray, games: IntArray) -> BoolArray:
-        """Return the dead stones of some games as masks, given which blocks are alive."""
-        masks = np.zeros((len(games), *self.grids.shape[1:]), np.bool_)
-        for i, g in enumerate(games):
-            rows = slice(int(self.start[g]), int(self.start[g + 1]))
-            fallen = np.zeros(int(self.parts[g].max()) + 1, np.bool_)
-            fallen[self.block[rows]] = ~alive[rows]
-            masks[i] = fallen[self.parts[g]]
-        return masks
+    def dead(self, game: int, alive: BoolArray) -> BoolArray:
+        """Return the dead stones of a game, given which of its blocks are alive."""
+        parts = self.parts[game]
+        fallen = np.zeros(int(parts.max()) + 1, np.bool_)
+        fallen[self.block[self.rows(game)]] = ~alive
+        return fallen[parts]
 
     def exact(self, alive: BoolArray) -> BoolArray:
         """Return for every game whether the careful count gives the recorded score."""
-        fallen = self.dead(alive, np.arange(len(self)))
-        right: BoolArray = (territory_margins(self.grids, fallen) == self.target) & self.known
-        return right
+        dead = np.stack([self.dead(game, alive[self.rows(game)]) for game in range(len(self))])
+        return (territory_margins(self.grids, dead) == self.target) & self.known
+
+    def described(self, game: int) -> Described:
+        """Return one game's position as `describe` returned it, but for the features."""
+        position = Position(self.grids[game])
+        bond = np.arange(len(position.size))
+        bond[position.blocks] = self.bond[self.rows(game)] - game * self.grids[0].size
+        return Described(position, bond, np.zeros((0, 0)), self.ownership[game].astype(np.float64))
 
 
 def describe_games(
@@ -245,64 +671,26 @@ def describe_games(
     grids, taken = last_positions(games, share)
     margin = games.score.astype(np.float64) + games.komi - (taken[:, 0] - taken[:, 1])
     known = np.isfinite(margin) & (np.abs(margin - np.round(margin)) < 1e-3)
-    described = []
+    found = []
     for i, grid in enumerate(grids):
-        described.append(describe(grid))
+        found.append(describe(grid))
         progress(i + 1)
-    blocks = [d.blocks for d in described]
+    blocks = [each.position.blocks for each in found]
+    first = np.arange(len(found)) * grids[0].size
+
+    def rows(arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
+        """Join what is known of each game's parts, without its empty regions."""
+        return np.concatenate([array[block] for array, block in zip(arrays, blocks, strict=True)])
+
     return BlockTable(
         grids=grids,
-        parts=np.stack([d.part_grid for d in described]).astype(np.int16),
-        ownership=np.stack([d.ownership for d in described]).astype(np.float32),
+        parts=np.stack([each.position.part for each in found]).astype(np.int16),
+        ownership=np.stack([each.ownership for each in found]).astype(np.float32),
         target=np.where(known, np.round(np.nan_to_num(margin)), 0).astype(np.int64),
         known=known,
-        start=np.concatenate([[0], np.cumsum([len(b) for b in blocks])]),
+        start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]),
         block=np.concatenate(blocks),
-        area=np.concatenate([areas(d) for d in described]),
-        bond=np.concatenate(
-            [
-                d.bond[b] + i * grids[0].size
-                for i, (d, b) in enumerate(zip(described, blocks, strict=True))
-            ]
-        ),
-        features=np.concatenate(
-            [d.features[b] for d, b in zip(described, blocks, strict=True)]
-        ).astype(np.float32),
-    )
-
-
-def areas(described: Described) -> IntArray:
-    """Return for every block the number of its area without enemies."""
-    width = described.grid.shape[1] + 1
-    n = len(described.line)
-    number, stack = np.empty(n, np.int64), np.empty(n, np.int64)
-    found = np.zeros(len(described.colour), np.int64)
-    for enemy in (1, 2):
-        flood_other(described.line, width, enemy, number, stack)
-        stones = np.flatnonzero(described.line == 3 - enemy)
-        found[described.part[stones]] = 2 * number[stones] + enemy - 1
-    return found[described.blocks]
-
-
-def restore(table: BlockTable, game: int) -> Described:
-    """Return one game's position as `describe` returned it, without empty regions' features."""
-    grid, parts = table.grids[game], table.parts[game].astype(np.int64)
-    count = int(parts.max()) + 1
-    colour = np.zeros(count, np.int64)
-    colour[parts.ravel()] = grid.ravel()
-    rows = slice(int(table.start[game]), int(table.start[game + 1]))
-    features = np.zeros((count, table.features.shape[1]))
-    features[table.block[rows]] = table.features[rows]
-    bond = np.arange(count)
-    bond[table.block[rows]] = table.bond[rows] - game * grid.size
-    return Described(
-        grid,
-        bordered(grid.astype(np.int64), 3).astype(np.int64),
-        bordered(parts, -1).astype(np.int64),
-        colour,
-        np.bincount(parts.ravel(), minlength=count),
-        bond,
-        features,
-        table.ownership[game].astype(np.float64),
-        True,
+        area=rows(each.position.home for each in found),
+        bond=rows(each.bond + offset for each, offset in zip(found, first, strict=True)),
+        features=rows(each.features for each in found).astype(np.float32),
     )

@@ -1,27 +1,42 @@
-"""The score of a game record: both counts, dead stones, remarks, and territory marks.
+"""The score of a game record: both counts, dead stones, remarks, territory marks; and accuracy.
 
 An unfinished game is not counted: it gets an estimate with its spread. The scorer's answer can be
 overruled block by block. The record itself is not changed.
+
+Accuracy is measured on finished games with recorded scores: a count is exact if it equals the
+recorded score under the rules that the record names (RU).
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray
-from tengen.board import BLACK, PASS, WHITE, Board, Point, Rules, format_gtp, point_at
-from tengen.board.counting import Count, count_both, format_result, overruled
+from tengen.board import BLACK, PASS, WHITE, Board, Point, Rules, point_at
+from tengen.board.counting import (
+    Count,
+    Method,
+    count_both,
+    count_by_rules,
+    format_result,
+    overruled,
+)
 from tengen.errors import TengenError
 from tengen.game.judging import Judge, Outlook
 from tengen.game.sgf import territory_marks
 from tengen.learners.scoring.learner import BlockScorer
-from tengen.records import GameRecord
-from tengen.records.record import board_at
+from tengen.records import Corpus, GameArrays, GameRecord
+from tengen.records.corpus import last_positions
+from tengen.records.record import board_at, rules_named
 from tengen.records.sgf_grammar import GameTree
+from tengen.statistics import wilson
 
 _LEAST_PASSED = 0.2
 """Chance of a right count from which a game that ended by two passes is taken for finished.
@@ -71,9 +86,12 @@ class GameScore:
     @property
     def dead(self) -> list[Point]:
         """The dead stones."""
-        rows, cols = self.board.rows, self.board.cols
-        marked = np.flatnonzero(self.territory.dead.ravel())
-        return [self.board.answer(point_at(int(i), rows, cols)) for i in marked]
+        return self._points(self.territory.dead)
+
+    def _points(self, mask: BoolArray) -> list[Point]:
+        rows, cols = mask.shape
+        marked = np.flatnonzero(mask.ravel()).tolist()
+        return [self.board.answer(point_at(i, rows, cols)) for i in marked]
 
     def __repr__(self) -> str:
         return f"<GameScore: {self.result}, {'safe' if self.safe else 'not safe'} to score>"
@@ -115,31 +133,30 @@ class GameScore:
             "game": self.record.game,
             "finished": self.estimate is None,
             "result": self.count.result if self.estimate is None else None,
-            "estimate": _estimated(self.estimate),
+            "estimate": self._estimated(),
             "recorded": str(self.record.result),
             "territory": _totals(self.territory),
             "area": _totals(self.area),
-            "dead": self._vertices(self.territory.dead),
-            "seki": self._vertices(self.seki),
+            "dead": [str(point) for point in self.dead],
+            "seki": [str(point) for point in self._points(self.seki)],
             "safe": self.safe,
             "safe_probability": self.safe_probability,
             "remarks": self.remarks,
         }
 
-    def _vertices(self, mask: BoolArray) -> list[str]:
-        rows, cols = mask.shape
-        return [
-            format_gtp(point_at(int(i), rows, cols), rows, cols)
-            for i in np.flatnonzero(mask.ravel())
-        ]
+    def _estimated(self) -> dict[str, Any] | None:
+        if self.estimate is None:
+            return None
+        told = self.estimate
+        result = format_result(round(told.score, 1))
+        return {"score": told.score, "spread": told.spread, "result": result, "by": told.by}
 
     def picture(self) -> str:
         """Draw the counted board: dead stones in small letters, territory by + and -, seki *."""
         grid, dead = self.territory.grid, self.territory.dead
-        counted = self.count
         drawn = np.full(grid.shape, ".", dtype="<U1")
-        drawn[counted.territory(BLACK)] = "+"
-        drawn[counted.territory(WHITE)] = "-"
+        drawn[self.count.territory(BLACK)] = "+"
+        drawn[self.count.territory(WHITE)] = "-"
         drawn[self.territory.seki & (grid == 0)] = "*"
         for colour, living, fallen in ((BLACK, "X", "x"), (WHITE, "O", "o")):
             drawn[(grid == colour) & ~dead] = living
@@ -244,17 +261,125 @@ def _about_rules(record: GameRecord) -> list[str]:
     return []
 
 
-def _estimated(outlook: Outlook | None) -> dict[str, Any] | None:
-    """Return an estimate as plain values."""
-    if outlook is None:
-        return None
-    return {
-        "score": outlook.score,
-        "spread": outlook.spread,
-        "result": format_result(round(outlook.score, 1)),
-        "by": outlook.by,
-    }
-
-
 def _totals(count: Count) -> dict[str, Any]:
     return {"black": count.black, "white": count.white, "result": count.result}
+
+
+# ----- Accuracy -----
+
+Grid = NDArray[np.int8]
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a scorer, the games done and their number."""
+_ROUNDING = 0.01
+"""Scores that differ by less are equal."""
+
+
+@dataclass
+class ScoredGame:
+    """A finished game: its last position and its recorded score."""
+
+    grid: Grid
+    taken: tuple[int, int]
+    komi: float
+    handicap: int
+    rules: Rules
+    score: float
+    record: Callable[[], GameRecord]
+    """Return the game's record."""
+
+    def margin(self, dead: BoolArray, method: Method) -> float:
+        """Return the score for Black, komi included, given the dead stones."""
+        return count_by_rules(
+            self.grid, dead, self.rules, method=method, komi=self.komi, prisoners=self.taken,
+            handicap=self.handicap,
+        ).score  # fmt: skip
+
+
+def read_scored_games(files: Sequence[str | Path]) -> list[ScoredGame]:
+    """Read the last positions of all games with a counted result."""
+    games: GameArrays = Corpus(list(files)).as_arrays()
+    games = games.where(np.isfinite(games.score))
+    if not len(games):
+        raise TengenError(f"{', '.join(map(str, files))}: no games with a counted result")
+    grids, taken = last_positions(games)
+    return [
+        ScoredGame(
+            np.ascontiguousarray(grids[i][: games.rows[i], : games.cols[i]]),
+            (int(taken[i, 0]), int(taken[i, 1])),
+            float(games.komi[i]),
+            int(games.handicap[i]),
+            rules_named(str(games.rules[i])),
+            float(games.score[i]),
+            lambda i=i: games.record(i),  # type: ignore[misc]
+        )
+        for i in range(len(games))
+    ]
+
+
+@dataclass
+class Accuracy:
+    """The accuracy of counts against recorded results."""
+
+    off: list[float] = field(default_factory=list)
+    """The error of each count in points; infinite if there is none."""
+    winners: int = 0
+    """Games with the right winner."""
+    seconds: float = 0.0
+
+    @property
+    def games(self) -> int:
+        """The number of games, including those without a count."""
+        return len(self.off)
+
+    def add(self, margin: float, game: ScoredGame) -> bool:
+        """Compare one count with the record; return whether it is exact."""
+        self.off.append(abs(margin - game.score))
+        self.winners += bool(np.sign(margin) == np.sign(game.score))
+        return self.off[-1] < _ROUNDING
+
+    def fail(self) -> None:
+        """Add a game that could not be counted."""
+        self.off.append(np.inf)
+
+    def within(self, points: int) -> int:
+        """Return how many counts are off by at most this many points."""
+        return sum(off < points + _ROUNDING for off in self.off)
+
+    def rates(self) -> dict[str, Any]:
+        """Return the fractions of exact games (with Wilson's interval) and right winners."""
+        n = max(self.games, 1)
+        return {
+            "exact": self.within(0) / n,
+            "exact_interval": list(wilson(self.within(0), self.games)),
+            "winner": self.winners / n,
+            "seconds_per_game": self.seconds / n,
+        }
+
+
+def evaluate(
+    scorer: BlockScorer,
+    games: Sequence[ScoredGame],
+    *,
+    method: Method = "careful",
+    progress: Progress = lambda name, done, of: None,
+) -> dict[str, Any]:
+    """Score games and compare with their recorded results."""
+    scorer.read(np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8))  # compiles before the clock
+    ours = Accuracy()
+    begin = time.process_time()
+    safe = exact_when_safe = 0
+    for number, game in enumerate(games, 1):
+        reading = scorer.read(game.grid)
+        exact = ours.add(game.margin(reading.dead, method), game)
+        safe += reading.safe
+        exact_when_safe += reading.safe and exact
+        progress("tengen", number, len(games))
+    ours.seconds = time.process_time() - begin
+    return {
+        "games": ours.games,
+        **ours.rates(),
+        "within1": ours.within(1) / ours.games,
+        "safe": safe / ours.games,
+        "exact_when_safe": exact_when_safe / safe if safe else None,
+        "count": method,
+    }

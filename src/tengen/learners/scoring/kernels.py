@@ -1,7 +1,7 @@
-"""Play finished positions out, and make verdicts on their blocks consistent.
+"""Number connected points, play finished positions out, and make verdicts on blocks consistent.
 
-A position is a bordered line of colours. Neither the ko nor the side to move matters: half of the
-playouts begin with Black, half with White.
+Except in `connect`, a position is a bordered line of colours. Neither the ko nor the side to move
+matters: half of the playouts begin with Black, half with White.
 """
 
 # mypy: ignore-errors
@@ -20,6 +20,53 @@ from tengen.board.playout_kernels import (
     load_line,
 )
 from tengen.jit import kernel
+
+
+@kernel
+def connect(kind, number):
+    """Number the connected points of one kind in a grid, by their first points; return how many.
+
+    Points of a negative kind get -1.
+    """
+    rows, cols = kind.shape
+    width = cols + 1
+    n = (rows + 2) * width + 1
+    line, numbers, stack = np.empty(n, np.int8), np.empty(n, np.int64), np.empty(n, np.int64)
+    for p in range(n):
+        row, col = p // width - 1, p % width - 1
+        line[p] = kind[row, col] if 0 <= row < rows and col >= 0 else -1
+    count = number_alike(line, width, numbers, stack)
+    for row in range(rows):
+        for col in range(cols):
+            number[row, col] = numbers[(row + 1) * width + col + 1]
+    return count
+
+
+@kernel
+def find_common(a, b, out):
+    """Set out[i, j] where the sets a[i] and b[j] have something in common."""
+    items = np.empty(a.shape[1], np.int64)
+    for i in range(a.shape[0]):
+        n = 0
+        for k in range(a.shape[1]):
+            if a[i, k]:
+                items[n] = k
+                n += 1
+        for j in range(b.shape[0]):
+            for t in range(n):
+                if b[j, items[t]]:
+                    out[i, j] = True
+                    break
+
+
+@kernel
+def add_up(masks, colours, values, out):
+    """Add to out[i] the values[colours[i], j] of all j that are in the set masks[i]."""
+    for i in range(masks.shape[0]):
+        for j in range(masks.shape[1]):
+            if masks[i, j]:
+                for k in range(values.shape[2]):
+                    out[i, k] += values[colours[i], j, k]
 
 
 @kernel

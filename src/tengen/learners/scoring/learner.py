@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
-from tengen.board import BLACK, Board, index_of
+from tengen.board import BLACK, WHITE, Board, index_of
 from tengen.board import counting_kernels as k
 from tengen.board.coordinates import N_SYMMETRIES, inverse, transform
 from tengen.board.counting import count_board
 from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
-from tengen.learners.scoring import network
 from tengen.learners.scoring.features import (
     BlockTable,
     Described,
@@ -29,9 +28,15 @@ from tengen.learners.scoring.features import (
     describe_games,
     pool,
 )
-from tengen.learners.scoring.judgement import DOUBTS, Evidence, Judgement, Safety, fit_safety, judge
-from tengen.learners.scoring.network import Ensemble, shapes
-from tengen.learners.scoring.self_labelling import LabelledBlocks, Report, learn_from_scores
+from tengen.learners.scoring.judgement import DOUBTS, Judgement, Safety, judge
+from tengen.learners.scoring.network import LIMIT, Ensemble, shapes, sigmoid
+from tengen.learners.scoring.self_labelling import (
+    Evidence,
+    LabelledBlocks,
+    Report,
+    fit_safety,
+    learn_from_scores,
+)
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Card, StoredLearner, Tensors
@@ -68,7 +73,7 @@ class CanonicalPosition:
     grid: Grid
     ways: tuple[tuple[int, bool], ...]
 
-    def back(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
+    def back(self, values: NDArray[Any]) -> NDArray[Any]:
         """Transform an array over the canonical points back to the original position."""
         return np.ascontiguousarray(transform(values, inverse(self.ways[0][0])))
 
@@ -77,10 +82,8 @@ class CanonicalPosition:
         if len(self.ways) == 1:
             return values
         there = self.ways[0][0]
-        turned = [
-            transform(transform(values, inverse(e)), there).astype(np.float64) for e, _ in self.ways
-        ]
-        mean: FloatArray = np.mean(turned, axis=0)
+        turned = [transform(transform(values, inverse(e)), there) for e, _ in self.ways]
+        mean: FloatArray = np.mean(np.array(turned, np.float64), axis=0)
         return mean
 
     @property
@@ -97,19 +100,15 @@ def canonical_position(grid: Grid) -> CanonicalPosition:
     >>> bool((canonical_position(a).grid == canonical_position(b).grid).all())
     True
     """
-    best: tuple[tuple[int, ...], bytes] | None = None
-    ways: list[tuple[int, bool]] = []
-    kept: Grid = grid
+    forms: dict[tuple[tuple[int, ...], bytes], tuple[Grid, list[tuple[int, bool]]]] = {}
     for swapped in (False, True):
         coloured = _SWAP[grid] if swapped else grid
         for element in range(N_SYMMETRIES):
-            turned = np.ascontiguousarray(transform(coloured, element)).astype(np.int8, copy=False)
-            key = (turned.shape, turned.tobytes())
-            if best is None or key < best:
-                best, ways, kept = key, [], turned
-            if key == best:
-                ways.append((element, swapped))
-    return CanonicalPosition(kept, tuple(ways))
+            turned = np.ascontiguousarray(transform(coloured, element), np.int8)
+            _, ways = forms.setdefault((turned.shape, turned.tobytes()), (turned, []))
+            ways.append((element, swapped))
+    least, ways = forms[min(forms)]
+    return CanonicalPosition(least, tuple(ways))
 
 
 class BlockScorer(StoredLearner):
@@ -150,9 +149,11 @@ class BlockScorer(StoredLearner):
             part = learn_from_scores(
                 described, self.settings, chosen=fold != number, made=lessons, report=report
             )
-            evidence.add_games(games, described, part, np.flatnonzero(fold == number))
+            unseen = np.flatnonzero(fold == number)
+            evidence.add(described, part, unseen)
+            evidence.add_unfinished(games, part, unseen)
             for lesson, of in zip(made, made_folds, strict=True):
-                evidence.add_made(lesson.table, part, np.flatnonzero(of == number))
+                evidence.add(lesson.table, part, np.flatnonzero(of == number), "made ")
         self.safety_, self.calibration_ = fit_safety(evidence, seed=self.settings.seed)
         report(self.calibration_)
         whole = learn_from_scores(described, self.settings, made=made, report=report)
@@ -164,13 +165,7 @@ class BlockScorer(StoredLearner):
         return self
 
     def folds(self, games: GameArrays) -> tuple[IntArray, np.random.Generator]:
-        """Draw the fold of every game; return the folds and the generator.
-
-        Raises
-        ------
-        TengenError
-            If there are too few games, or they are not of one square size.
-        """
+        """Draw the fold of every game; return the folds and the generator."""
         if not len(games) or len({*games.rows.tolist(), *games.cols.tolist()}) > 1:
             raise TengenError("training needs games on square boards of one size")
         rng = np.random.default_rng(self.settings.seed)
@@ -206,9 +201,8 @@ class BlockScorer(StoredLearner):
             raise ModelError("has a second round of networks, which is gone")
         made = cls(settings=from_recipe(ScorerSettings, card.recipe))
         made.columns_ = columns(made.settings.families)
-        made.networks_ = Ensemble.read(tensors, path=card.name)
-        votes = Ensemble.read(tensors, "safe_", path=card.name)
-        made.safety_ = Safety(votes, float(tensors["safe_from"][0]))
+        made.networks_ = Ensemble.read(tensors)
+        made.safety_ = Safety(Ensemble.read(tensors, "safe_"), float(tensors["safe_from"][0]))
         if made.networks_.inputs != len(made.columns_):
             raise ModelError("its tensors do not fit the families its card names")
         made.data_ = card.data
@@ -220,41 +214,37 @@ class BlockScorer(StoredLearner):
 
     def logits(self, described: Described) -> FloatArray:
         """Return the logit of being alive per part; empty regions get a large one."""
-        blocks = described.blocks
-        out = np.full(len(described.colour), network.LIMIT)
+        blocks, size = described.position.blocks, described.position.size
+        out = np.full(len(size), LIMIT)
         if len(blocks):
             votes = self.networks_.vote(described.features[blocks][:, self.columns_])
-            out[blocks] = pool(votes, described.size[blocks], described.bond[blocks])
+            out[blocks] = pool(votes, size[blocks], described.bond[blocks])
         return out
 
-    def read(self, grid: NDArray[np.int8]) -> Reading:
+    def read(self, grid: Grid) -> Reading:
         """Judge a position given as a grid of EMPTY, BLACK, WHITE."""
-        position = canonical_position(np.ascontiguousarray(grid, dtype=np.int8))
-        described = describe(position.grid)
-        logit = self.logits(described)
-        part = described.part_grid
-        if len(position.ways) > 1:
-            even = position.even_out(logit[part])
-            for block in described.blocks:
+        form = canonical_position(np.ascontiguousarray(grid, dtype=np.int8))
+        described = describe(form.grid)
+        logit, part = self.logits(described), described.position.part
+        if len(form.ways) > 1:
+            even = form.even_out(logit[part])
+            for block in described.position.blocks:
                 logit[block] = even[part == block].mean()
         found = judge(described, logit)
-        chance = self.safety_.chance(found.doubts)
+        chance = float(self.safety_.chances(found.doubts[None, :])[0])
         # Without stones of both colours, or without playouts, there is nothing to go by.
-        colours = np.bincount(position.grid.ravel(), minlength=3)
-        if not described.sound or min(colours[1], colours[2]) == 0:
+        if not described.sound or not ((grid == BLACK).any() and (grid == WHITE).any()):
             chance = 0.0
         # Never measured on such boards.
         if min(grid.shape) < _SMALLEST or max(grid.shape) > _LARGEST:
             chance = min(chance, 0.5)
-        sign = -1.0 if position.swapped else 1.0
-        seki = (found.kinds >= k.BLACK_SEKI_STONE) & (found.kinds <= k.WHITE_SEKI_STONE)
-        alive = np.where(position.grid > 0, network.sigmoid(logit)[part], 0.0)
-        owner = sign * position.even_out(_ownership(described, found, alive))
+        alive = np.where(form.grid > 0, sigmoid(logit)[part], 0.0)
+        owner = form.even_out(_ownership(described, found, alive))
         return Reading(
-            dead=position.back(found.dead).astype(np.bool_),
-            seki=position.back(seki).astype(np.bool_),
-            alive=position.back(alive).astype(np.float64),
-            ownership=position.back(owner).astype(np.float64),
+            dead=form.back(found.dead),
+            seki=form.back(found.seki),
+            alive=form.back(alive),
+            ownership=form.back(-owner if form.swapped else owner),
             safe=self.safety_.trusts(chance),
             safe_probability=chance,
         )
@@ -265,12 +255,12 @@ class BlockScorer(StoredLearner):
         blocks = []
         for block in board.blocks():
             at = index_of(block.stones[0], board.rows, board.cols)
-            alive = float(reading.alive.flat[at])
+            chance, status = float(reading.alive.flat[at]), Status.ALIVE
             if reading.dead.flat[at]:
-                blocks.append(BlockStatus(block.stones, block.colour, Status.DEAD, 1 - alive))
-            else:
-                status = Status.SEKI if reading.seki.flat[at] else Status.ALIVE
-                blocks.append(BlockStatus(block.stones, block.colour, status, alive))
+                chance, status = 1 - chance, Status.DEAD
+            elif reading.seki.flat[at]:
+                status = Status.SEKI
+            blocks.append(BlockStatus(block.stones, block.colour, status, chance))
         ownership: FloatArray = reading.ownership.ravel()
         return Verdict(tuple(blocks), reading.safe, reading.safe_probability, ownership)
 
@@ -297,9 +287,9 @@ class BlockScorer(StoredLearner):
 
 def _ownership(described: Described, found: Judgement, alive: FloatArray) -> FloatArray:
     """Return the owner of each point: living stones and their territory, else the playouts."""
-    grid, kinds = described.grid, found.kinds
+    grid, kinds = described.position.grid, found.kinds
     playouts = described.ownership.reshape(grid.shape)
-    colour = np.where(grid == BLACK, 1.0, np.where(grid > 0, -1.0, 0.0))
+    colour = np.where(grid == BLACK, 1.0, -1.0)
     owner = np.where(grid > 0, colour * (2 * alive - 1), playouts)
     for kind, sign in ((k.BLACK_TERRITORY, 1.0), (k.WHITE_TERRITORY, -1.0)):
         mine = (kinds == kind) & (grid == 0)

@@ -22,26 +22,6 @@ _STEP_UP, _STEP_DOWN, _LEAST_STEP = 1.2, 0.5, 1e-6
 """Factors of RPROP's steps where signs agree and where they flip, and the smallest step."""
 
 
-@dataclass
-class Scaling:
-    """Mean and deviation of the bent features; constant features become zero."""
-
-    mean: FloatArray
-    deviation: FloatArray
-
-    @classmethod
-    def of(cls, features: FloatArray) -> Scaling:
-        """Measure the features of a training set."""
-        bent = bend(features)
-        deviation = bent.std(axis=0)
-        return cls(bent.mean(axis=0), np.where(deviation > 1e-9, deviation, np.inf))
-
-    def apply(self, features: FloatArray) -> FloatArray:
-        """Return bent, standardised features, clipped at six deviations."""
-        scaled: FloatArray = np.clip((bend(features) - self.mean) / self.deviation, -6.0, 6.0)
-        return scaled
-
-
 def bend(features: FloatArray) -> FloatArray:
     """Return sign(x) log(1 + |x|)."""
     bent: FloatArray = np.sign(features) * np.log1p(np.abs(features))
@@ -73,12 +53,12 @@ def sigmoid(z: FloatArray) -> FloatArray:
 
 
 def loss_and_gradient(
-    weights: Sequence[FloatArray],
-    x: FloatArray,
-    target: FloatArray,
-    importance: FloatArray,
+    weights: Sequence[NDArray[Any]],
+    x: NDArray[Any],
+    target: NDArray[Any],
+    importance: NDArray[Any],
     decay: float,
-) -> tuple[float, list[FloatArray]]:
+) -> tuple[float, list[NDArray[Any]]]:
     """Return the mean weighted cross-entropy with weight decay, and its gradient."""
     w, b, v, c = weights
     hidden = np.tanh(x @ w + b)
@@ -110,7 +90,7 @@ class Rprop:
         self._last: list[FloatArray] = []
 
     def step(
-        self, arrays: Sequence[FloatArray], gradients: Sequence[FloatArray], error: float = 0.0
+        self, arrays: Sequence[NDArray[Any]], gradients: Sequence[NDArray[Any]], error: float = 0.0
     ) -> None:
         """Update the arrays in place; `error` is ignored."""
         if not self._steps:
@@ -126,30 +106,6 @@ class Rprop:
             kept = np.where(agreement < 0, 0.0, gradient)
             array -= np.sign(kept) * steps
             last[...] = kept
-
-
-def train(
-    x: NDArray[Any],
-    target: NDArray[Any],
-    importance: NDArray[Any],
-    *,
-    hidden: int = 32,
-    epochs: int = 100,
-    decay: float = 1e-6,
-    seed: int = 0,
-    start: Sequence[NDArray[Any]] | None = None,
-) -> tuple[list[FloatArray], float]:
-    """Fit the network by iRprop- on the whole batch; return weights and the last loss.
-
-    Works in the precision of its arguments: single is enough and twice as fast.
-    """
-    weights = initial(x.shape[1], hidden, seed) if start is None else [a.copy() for a in start]
-    optimiser = Rprop(first=0.01, most=1.0)
-    loss = np.inf
-    for _ in range(epochs):
-        loss, gradients = loss_and_gradient(weights, x, target, importance, decay)
-        optimiser.step(weights, gradients)
-    return weights, loss
 
 
 # ----- Ensembles -----
@@ -168,57 +124,36 @@ class Ensemble:
     v: FloatArray
     c: FloatArray
 
-    @classmethod
-    def of(cls, scaling: Scaling, members: Sequence[Sequence[FloatArray]]) -> Self:
-        """Stack trained members."""
-        stacked = (np.stack([member[i] for member in members]) for i in range(4))
-        return cls(scaling.mean, 1.0 / scaling.deviation, *stacked)
-
     @property
     def inputs(self) -> int:
         """The number of inputs."""
         return len(self.mean)
 
+    def scaled(self, inputs: NDArray[Any]) -> FloatArray:
+        """Return bent, standardised inputs, clipped at six deviations."""
+        scaled: FloatArray = np.clip((bend(inputs) - self.mean) * self.scale, -6.0, 6.0)
+        return scaled
+
     def vote(self, inputs: NDArray[Any]) -> FloatArray:
         """Return the mean logit of each row."""
-        x = np.clip((bend(inputs) - self.mean) * self.scale, -6.0, 6.0)
-        votes = [
-            logits([self.w[i], self.b[i], self.v[i], self.c[i]], x) for i in range(len(self.w))
-        ]
-        mean: FloatArray = np.mean(votes, axis=0)
+        x = self.scaled(inputs)
+        members = zip(self.w, self.b, self.v, self.c, strict=True)
+        mean: FloatArray = np.mean([logits(weights, x) for weights in members], axis=0)
         return mean
 
     def tensors(self, prefix: str = "") -> dict[str, FloatArray]:
         """Return the arrays under their names in a model file."""
-        arrays = (self.mean, self.scale, self.w, self.b, self.v, self.c)
-        return dict(zip(names(prefix), arrays, strict=True))
+        return {prefix + name: getattr(self, name) for name in NAMES}
 
     @classmethod
-    def read(
-        cls, tensors: Mapping[str, NDArray[Any]], prefix: str = "",
-        path: str = "",
-    ) -> Self:  # fmt: skip
-        """Return what `tensors` gave, loaded.
-
-        Raises
-        ------
-        ModelError
-            If the arrays do not fit together.
-        """
-        made = cls(*(tensors[name].astype(np.float64) for name in names(prefix)))
+    def read(cls, tensors: Mapping[str, NDArray[Any]], prefix: str = "") -> Self:
+        """Return what `tensors` gave, loaded; raise `ModelError` if it does not fit together."""
+        made = cls(*(tensors[prefix + name].astype(np.float64) for name in NAMES))
         members, inputs, hidden = made.w.shape
-        wanted = {
-            "mean": (inputs,), "scale": (inputs,), "b": (members, hidden), "v": (members, hidden),
-            "c": (members, 1),
-        }  # fmt: skip
-        if any(getattr(made, name).shape != shape for name, shape in wanted.items()):
-            raise ModelError(f"{path}: its tensors do not fit together")
+        found = [getattr(made, name).shape for name in ("mean", "scale", "b", "v", "c")]
+        if found != [(inputs,), (inputs,), (members, hidden), (members, hidden), (members, 1)]:
+            raise ModelError("its tensors do not fit together")
         return made
-
-
-def names(prefix: str = "") -> list[str]:
-    """Return the names of an ensemble's tensors in a file."""
-    return [prefix + name for name in NAMES]
 
 
 def shapes(prefix: str = "", inputs: int | None = None) -> dict[str, tuple[int | None, ...]]:
@@ -226,7 +161,7 @@ def shapes(prefix: str = "", inputs: int | None = None) -> dict[str, tuple[int |
     of: tuple[tuple[int | None, ...], ...] = (
         (inputs,), (inputs,), (None, inputs, None), (None, None), (None, None), (None, 1),
     )  # fmt: skip
-    return dict(zip(names(prefix), of, strict=True))
+    return {prefix + name: shape for name, shape in zip(NAMES, of, strict=True)}
 
 
 def train_ensemble(
@@ -239,15 +174,26 @@ def train_ensemble(
     epochs: int,
     decay: float,
 ) -> Ensemble:
-    """Train one member per seed, in single precision."""
-    scaling = Scaling.of(inputs)
-    x = scaling.apply(inputs).astype(np.float32)
+    """Fit one network per seed by iRprop- on the whole batch.
+
+    Works in single precision, which is enough and twice as fast. Constant inputs become zero.
+    """
+    bent = bend(inputs)
+    deviation = bent.std(axis=0)
+    scale = np.where(deviation > 1e-9, 1.0 / np.maximum(deviation, 1e-9), 0.0)
+    nothing = np.zeros(0)
+    ensemble = Ensemble(bent.mean(axis=0), scale, nothing, nothing, nothing, nothing)
+    x, wanted, importance = (
+        array.astype(np.float32) for array in (ensemble.scaled(inputs), target, weight)
+    )
     members = []
     for seed in seeds:
-        begin = initial(x.shape[1], hidden, seed)
-        w, _ = train(
-            x, target.astype(np.float32), weight.astype(np.float32), epochs=epochs, decay=decay,
-            start=[a.astype(np.float32) for a in begin],
-        )  # fmt: skip
-        members.append([a.astype(np.float64) for a in w])
-    return Ensemble.of(scaling, members)
+        weights = [array.astype(np.float32) for array in initial(x.shape[1], hidden, seed)]
+        optimiser = Rprop(first=0.01, most=1.0)
+        for _ in range(epochs):
+            _, gradients = loss_and_gradient(weights, x, wanted, importance, decay)
+            optimiser.step(weights, gradients)
+        members.append(weights)
+    for k, name in enumerate(NAMES[2:]):
+        setattr(ensemble, name, np.stack([member[k] for member in members]).astype(np.float64))
+    return ensemble

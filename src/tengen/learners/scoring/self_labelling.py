@@ -4,6 +4,8 @@ The first labels come from playouts. Every round labels the games whose count eq
 score, and those where flipping one or two of the most doubtful groups makes it equal; trains
 networks on them; and labels again with the networks. It stops when a round adds no game. No stone
 is labelled by hand.
+
+From its judgements of held-out games the scorer learns how often its count is right.
 """
 
 from __future__ import annotations
@@ -22,11 +24,14 @@ from tengen.learners.scoring.features import (
     UNCONDITIONAL,
     BlockTable,
     columns,
+    describe_games,
     first_opinion,
     pool,
 )
-from tengen.learners.scoring.network import Ensemble, train_ensemble
+from tengen.learners.scoring.judgement import Safety, judge
+from tengen.learners.scoring.network import LIMIT, Ensemble, train_ensemble
 from tengen.learners.scoring.settings import ScorerSettings
+from tengen.records import GameArrays
 
 _MOST_DOUBT = 4.0
 """Groups are flipped only up to this doubt, in logits."""
@@ -46,8 +51,7 @@ class LabelledBlocks:
 
     def take(self, games: IntArray) -> LabelledBlocks:
         """Return some of the games."""
-        rows = np.isin(self.table.game, games)
-        return LabelledBlocks(self.table.take(games), self.alive[rows])
+        return LabelledBlocks(self.table.take(games), self.alive[np.isin(self.table.game, games)])
 
 
 @dataclass
@@ -72,9 +76,8 @@ def _clusters(table: BlockTable, game: int, z: FloatArray) -> list[tuple[float, 
 
     Blocks of one colour and fate in one area without enemies form a group; so does each alone.
     """
-    first, last = int(table.start[game]), int(table.start[game + 1])
     together: dict[tuple[int, bool], list[int]] = {}
-    for row in range(first, last):
+    for row in range(table.start[game], table.start[game + 1]):
         together.setdefault((int(table.area[row]), bool(z[row] >= 0)), []).append(row)
     found = []
     for rows in together.values():
@@ -88,8 +91,7 @@ def _clusters(table: BlockTable, game: int, z: FloatArray) -> list[tuple[float, 
 
 def flip(table: BlockTable, game: int, z: FloatArray) -> BoolArray | None:
     """Return which blocks are alive if flipping one or two doubtful groups gives the score."""
-    first, last = int(table.start[game]), int(table.start[game + 1])
-    grid, parts = table.grids[game], table.parts[game]
+    rows, grid = table.rows(game), table.grids[game]
     kinds = np.zeros(grid.shape, np.int8)
     found = _clusters(table, game, z)
     trials: list[_Trial] = [(c,) for c in found]
@@ -97,12 +99,10 @@ def flip(table: BlockTable, game: int, z: FloatArray) -> BoolArray | None:
     for trial in sorted(trials, key=_cost):
         if _cost(trial) > _MOST_DOUBT:
             break
-        alive = z[first:last] >= 0
-        for row in set(trial[0][1]).symmetric_difference(trial[1][1] if len(trial) > 1 else ()):
-            alive[row - first] ^= True
-        fallen = np.zeros(int(parts.max()) + 1, np.bool_)
-        fallen[table.block[first:last]] = ~alive
-        if territory_margin(grid, fallen[parts], True, kinds) == table.target[game]:
+        alive = z[rows] >= 0
+        for _, group in trial:
+            alive[np.array(group) - rows.start] ^= True
+        if territory_margin(grid, table.dead(game, alive), True, kinds) == table.target[game]:
             return alive
     return None
 
@@ -120,7 +120,7 @@ def label(table: BlockTable, z: FloatArray, chosen: BoolArray) -> tuple[BoolArra
     for game in np.flatnonzero(~believed & table.known & chosen):
         better = flip(table, int(game), z)
         if better is not None:
-            alive[table.start[game] : table.start[game + 1]] = better
+            alive[table.rows(int(game))] = better
             believed[game] = True
             turned += 1
     return alive, believed, turned
@@ -150,10 +150,14 @@ def learn_from_scores(
     """
     rng = np.random.default_rng(settings.seed)
     mine = np.ones(len(table), np.bool_) if chosen is None else chosen
-    game = table.game
-    data = _TrainingData(columns(settings.families), settings, made, *_weigh(table.features, rng))
-    data.choose_made(rng)
-    opinion = np.clip(first_opinion(table.features.astype(np.float64)), 0.05, 0.95)
+    inputs = columns(settings.families)
+    rows, weights = _weigh(table.features, rng)
+    lessons = []  # inputs, labels and weights of the labelled positions
+    for each in made:
+        some, weight = _weigh(each.table.features, rng)
+        lessons.append((each.table.features[some][:, inputs], each.alive[some], weight[some]))
+    means = table.features[:, [HEAVY_MEAN, LIGHT_MEAN]].astype(np.float64)
+    opinion = np.clip(first_opinion(*means.T), 0.05, 0.95)
     z: FloatArray = np.log(opinion / (1 - opinion))
     trained: Trained | None = None
     for number in range(1, settings.rounds + 1):
@@ -174,52 +178,102 @@ def learn_from_scores(
             break
         # Early rounds only find labels: one member is enough.
         members = settings.members if number >= settings.rounds - 1 else 1
-        seeds = [settings.seed + 100 * number + member for member in range(members)]
-        first = data.train(table, alive, believed[game], seeds)
-        trained = Trained(data.columns, first, alive, believed, history)
+        use = believed[table.game] & rows
+        x, target, weight = map(
+            np.concatenate,
+            zip((table.features[use][:, inputs], alive[use], weights[use]), *lessons, strict=True),
+        )
+        first = train_ensemble(
+            x.astype(np.float64), target, weight, hidden=settings.hidden, epochs=settings.epochs,
+            decay=settings.decay,
+            seeds=[settings.seed + 100 * number + member for member in range(members)],
+        )  # fmt: skip
+        trained = Trained(inputs, first, alive, believed, history)
         z = trained.logits(table)
     assert trained is not None
     return trained
 
 
+# ----- When a count is safe -----
+
+_SAFE_SHARE = 0.885
+"""Share of held-out finished games to call safe; the rest are the most doubtful."""
+_UNFINISHED = (0.4, 0.65, 0.85)
+"""Shares of the moves to which games are cut, as examples of unfinished games."""
+_CUT_GAMES = 120
+"""Approximate number of games to cut."""
+
+
+def judge_games(
+    table: BlockTable, trained: Trained, games: IntArray
+) -> tuple[list[FloatArray], list[bool]]:
+    """Return the doubts about the counts of some games, and whether the counts are right."""
+    z = trained.logits(table)
+    doubts, right = [], []
+    for game in games:
+        described = table.described(int(game))
+        logit = np.full(len(described.bond), LIMIT)
+        logit[described.position.blocks] = z[table.rows(int(game))]
+        found = judge(described, logit)
+        doubts.append(found.doubts)
+        right.append(bool(table.known[game] and found.margin == table.target[game]))
+    return doubts, right
+
+
 @dataclass
-class _TrainingData:
-    """The training data: chosen blocks with weights, and the labelled positions."""
+class Evidence:
+    """Judgements of held-out games, by kind of game."""
 
-    columns: IntArray
-    settings: ScorerSettings
-    made: Sequence[LabelledBlocks]
-    rows: BoolArray
-    weights: FloatArray
-    made_rows: list[BoolArray] = field(default_factory=list)
-    made_weights: list[FloatArray] = field(default_factory=list)
+    finished: dict[str, tuple[list[FloatArray], list[bool]]] = field(default_factory=dict)
+    """Per kind the doubts about each count and whether it was right; the scored games first."""
+    unfinished: list[FloatArray] = field(default_factory=list)
+    """Doubts about games cut off in the middle."""
 
-    def choose_made(self, rng: np.random.Generator) -> None:
-        """Choose among the labelled blocks in the same way."""
-        for labelled in self.made:
-            rows, weights = _weigh(labelled.table.features, rng)
-            self.made_rows.append(rows)
-            self.made_weights.append(weights)
+    def add(self, table: BlockTable, trained: Trained, unseen: IntArray, made: str = "") -> None:
+        """Judge some games; `made` is "made " for self-made ones."""
+        rows, cols = table.grids.shape[1:]
+        known, answers = self.finished.setdefault(f"{made}{rows}x{cols}", ([], []))
+        doubts, right = judge_games(table, trained, unseen)
+        known += doubts
+        answers += right
 
-    def train(
-        self,
-        table: BlockTable,
-        alive: BoolArray,
-        use: BoolArray,
-        seeds: Sequence[int],
-    ) -> Ensemble:
-        """Train networks on the blocks in `use` and the labelled ones."""
-        x, target, weight = [], [], []
-        tables = [(table, alive, use & self.rows, self.weights)]
-        for labelled, rows, weights in zip(
-            self.made, self.made_rows, self.made_weights, strict=True
-        ):
-            tables.append((labelled.table, labelled.alive, rows, weights))
-        for table, labels, rows, weights in tables:
-            x.append(table.features[rows][:, self.columns].astype(np.float64))
-            target.append(labels[rows])
-            weight.append(weights[rows])
-        return train_ensemble(
-            np.concatenate(x), np.concatenate(target), np.concatenate(weight), seeds=seeds,
-            hidden=self.settings.hidden, epochs=self.settings.epochs, decay=self.settings.decay,
-        )  # fmt: skip
+    def add_unfinished(self, games: GameArrays, trained: Trained, unseen: IntArray) -> None:
+        """Judge cut-off versions of some of the games."""
+        stride = max(1, len(games) // _CUT_GAMES)
+        for share in _UNFINISHED:
+            cut = describe_games(games.take(unseen[::stride]), share)
+            self.unfinished += judge_games(cut, trained, np.arange(len(cut)))[0]
+
+
+def fit_safety(evidence: Evidence, *, seed: int = 0) -> tuple[Safety, dict[str, float]]:
+    """Learn from finished games of all kinds and unfinished ones; also return the measurements.
+
+    The same chance is required on every board: the one from which `_SAFE_SHARE` of the scored games
+    are safe.
+    """
+    finished = {kind: found for kind, found in evidence.finished.items() if found[0]}
+    doubts = [d for known, _ in finished.values() for d in known]
+    right = [r for _, answers in finished.values() for r in answers]
+    inputs = np.array(doubts + evidence.unfinished)
+    target = np.array(right + [False] * len(evidence.unfinished))
+    votes = train_ensemble(
+        inputs, target, np.ones(len(inputs)), hidden=4, epochs=60, decay=1e-3,
+        seeds=range(seed, seed + 4),
+    )  # fmt: skip
+    safety = Safety(votes, 0.0)
+    told: dict[str, float] = {}
+    for kind, (known, answers) in finished.items():
+        chances, exact = safety.chances(np.array(known)), np.array(answers)
+        if not told:
+            safety.least = float(np.quantile(chances, 1 - _SAFE_SHARE))
+        called = chances >= max(safety.least, 0.5)
+        told[f"{kind} games"] = len(exact)
+        told[f"{kind} exact"] = float(exact.mean())
+        told[f"{kind} safe"] = float(called.mean())
+        if called.any():
+            told[f"{kind} exact when safe"] = float(exact[called].mean())
+    if evidence.unfinished:
+        early = safety.chances(np.array(evidence.unfinished)) >= max(safety.least, 0.5)
+        told["unfinished games"] = len(early)
+        told["unfinished safe"] = float(early.mean())
+    return safety, told
