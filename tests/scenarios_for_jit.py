@@ -169,7 +169,7 @@ def scoring() -> list[Any]:
     answers: list[Any] = list(last_positions(games(2)))
     for position in boards((4, 5), (6, 6), share=1.0):
         described = describe(position.grid())
-        verdict = judge(described, np.linspace(-1, 1, len(described.colour)))
+        verdict = judge(described, np.linspace(-1, 1, len(described.bond)))
         answers += [described.features, verdict.alive]
     return answers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tengen.learners.scoring.settled_games import label
+from tengen.learners.scoring.training import label
 
 from tengen.lab import papers
 from tengen.lab.scoring import (

@@ -120,6 +120,11 @@ def _within_two(rows: int, cols: int) -> BoolArray:
     return abs(row[:, None] - row) + abs(col[:, None] - col) <= 2
 
 
+def by_kind(owned: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the ownership in heavy and in light playouts, no matter who moves first."""
+    return (owned[2] + owned[3]) / 2, (owned[0] + owned[1]) / 2
+
+
 class Position:
     """The parts of a position (grid of EMPTY, BLACK, WHITE), numbered by their first points."""
 
@@ -247,6 +252,12 @@ class Position:
         inside = areas[:, self.points.argmax(axis=1)].T & (without == 3 - self.colour[:, None])
         return inside.argmax(axis=1)
 
+    @cached_property
+    def _edges(self) -> FloatArray:
+        """Over the points of each part: distances to the edges, and how many touch each colour."""
+        beside = self._stones_beside > 0
+        return self._sum(self.points, *_edge_distances(*self.grid.shape), *beside[1:]).T
+
     def _of_blocks(self, columns: list[NDArray[Any]]) -> FloatArray:
         """Join columns to a table, with zeros for empty regions."""
         table: FloatArray = np.column_stack(columns).astype(np.float64)
@@ -279,7 +290,7 @@ class Position:
         return self._of_blocks([
             self.size, rims, rims - libs[:, 0], libs, second.sum(axis=1), third.sum(axis=1),
             self._enemies.sum(axis=1),
-            self._sum(self.points, *_edge_distances(rows, cols)) / self.size[:, None],
+            (self._edges[:2] / self.size).T,
             grids.any(axis=2).sum(axis=1) * grids.any(axis=1).sum(axis=1),  # the bounding box
             self._regions(self.adjacent, free),
             chains.sum(axis=1), self._sum(chains, self.size), chain_rim.sum(axis=1),
@@ -297,12 +308,10 @@ class Position:
         near = near & (self.colour == 0)
         open_ = self._touch == BLACK + WHITE
         enclosed = near & (self._touch == self.colour[:, None])
-        beside = self._stones_beside > 0
-        edges = self._sum(self.points, *_edge_distances(*self.grid.shape), beside[1], beside[2]).T
         facts = np.ones(len(self.size)), self.size, self.rim.sum(axis=1)
-        enclosed_facts = self._sum(enclosed, *facts, *edges[:2])
+        enclosed_facts = self._sum(enclosed, *facts, *self._edges[:2])
         enclosed_facts[:, 3:] /= np.maximum(enclosed_facts[:, 1:2], 1)
-        shared = edges[[0, 2, 3]]
+        shared = self._edges[[0, 2, 3]]
         table: FloatArray = np.column_stack([
             enclosed_facts, self._sum(enclosed & (self.size < _EYE_LIMIT), *facts),
             (near & open_).sum(axis=1), self._sum(free, open_[self.part.ravel()]),
@@ -328,8 +337,8 @@ class Position:
 
     def means(self, owned: FloatArray) -> FloatArray:
         """Return the mean ownership of every part's stones in heavy and in light playouts."""
-        means = [_SIGN * owned[k : k + 2].mean(axis=0) for k in (2, 0)]
-        return self._sum(self.points, *(mean / self.size[self.part.ravel()] for mean in means)).T
+        size = self.size[self.part.ravel()]
+        return self._sum(self.points, *(_SIGN * mean / size for mean in by_kind(owned))).T
 
     def _spread(self, masks: BoolArray, colours: IntArray, means: FloatArray) -> FloatArray:
         """Return the least, the largest and the mean by stones over parts, zeros for none."""
@@ -346,7 +355,7 @@ class Position:
         `finish` orders it.
         """
         points, colour, width = self.points, self.colour, self.grid.shape[1] + 1
-        light, heavy = owned[:2].mean(axis=0), owned[2:].mean(axis=0)
+        heavy, light = by_kind(owned)
         mean_h, mean_l = self.means(owned)
         safe = np.zeros((3, len(self.line)), np.int64)
         for c in (BLACK, WHITE):
@@ -562,7 +571,7 @@ def describe(grid: NDArray[np.int8]) -> Described:
         position.attacks(bond, *means),
     ]
     return Described(
-        position, bond, np.concatenate(families, axis=1), owned[2:].mean(axis=0), bool(sound)
+        position, bond, np.concatenate(families, axis=1), by_kind(owned)[0], bool(sound)
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray
 from tengen.board import counting_kernels as k
-from tengen.learners.scoring.features import Described, bordered
+from tengen.learners.scoring.features import Described, bordered, pool
 from tengen.learners.scoring.kernels import settle
 from tengen.learners.scoring.network import Ensemble, sigmoid
 
@@ -68,13 +68,13 @@ def judge(described: Described, logit: FloatArray) -> Judgement:
 
     It is that of the logits, or that with one bond flipped if its count is far closer.
     """
-    position = described.position
-    blocks = position.blocks
+    blocks = described.position.blocks
+    bonds = described.bond[blocks]
     first = best = _answer(described, logit)
     most = 0.0
-    for number in np.unique(described.bond[blocks]):
-        bond = blocks[described.bond[blocks] == number]
-        doubt = float(np.average(np.abs(logit[bond]), weights=position.size[bond])) + _CAUTION
+    doubts = pool(np.abs(logit[blocks]), described.position.size[blocks], bonds) + _CAUTION
+    for number in np.flatnonzero(bonds == blocks):  # the first block of each bond
+        bond, doubt = blocks[bonds == bonds[number]], doubts[number]
         if doubt + most >= abs(first.margin) / _POINTS:
             continue
         turned = logit.copy()

@@ -101,11 +101,11 @@ def canonical_position(grid: Grid) -> CanonicalPosition:
     True
     """
     forms: dict[tuple[tuple[int, ...], bytes], tuple[Grid, list[tuple[int, bool]]]] = {}
+    images = [np.ascontiguousarray(transform(grid, e), np.int8) for e in range(N_SYMMETRIES)]
     for swapped in (False, True):
-        coloured = _SWAP[grid] if swapped else grid
-        for element in range(N_SYMMETRIES):
-            turned = np.ascontiguousarray(transform(coloured, element), np.int8)
-            _, ways = forms.setdefault((turned.shape, turned.tobytes()), (turned, []))
+        for element, image in enumerate(images):
+            form = _SWAP[image] if swapped else image
+            _, ways = forms.setdefault((form.shape, form.tobytes()), (form, []))
             ways.append((element, swapped))
     least, ways = forms[min(forms)]
     return CanonicalPosition(least, tuple(ways))
