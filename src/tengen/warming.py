@@ -48,7 +48,7 @@ def _records() -> None:
 
 
 def _explorer() -> None:
-    from tengen.explorer.building import Building
+    from tengen.explorer.index import Building
 
     building = Building()
     building.add(_batch())

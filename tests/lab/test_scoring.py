@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tengen.learners.scoring.training import label
 
 from tengen.lab import papers
 from tengen.lab.scoring import (
@@ -17,6 +16,7 @@ from tengen.lab.scoring import (
     train_versions,
 )
 from tengen.lab.steps import LabContext
+from tengen.learners.scoring.training import label
 from tengen.records.arrays import GameArrays, from_records
 
 

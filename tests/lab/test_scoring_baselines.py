@@ -7,7 +7,6 @@ import sys
 import time
 
 import pytest
-from tengen.learners.scoring.game_score import Accuracy, read_scored_games
 from tests.needs import need
 
 from tengen.board import Board

@@ -11,6 +11,7 @@ import numpy as np
 
 from tengen.board.kernels import below, copy_state, in_atari, near, number_alike, place
 from tengen.board.layout_kernels import (
+    BLACK,
     BORDER,
     COLOUR,
     COLS,
@@ -23,6 +24,7 @@ from tengen.board.layout_kernels import (
     ROWS,
     SCALARS,
     SIZE,
+    WHITE,
 )
 from tengen.jit import inner_kernel, kernel
 
@@ -436,7 +438,7 @@ def liberties_if_played(line, width, out):
     scratch = safety_scratch(line.shape[0])
     libs = np.empty(2, np.int64)
     for p in range(line.shape[0]):
-        for colour in range(BLACK, WHITE + 1):
+        for colour in (BLACK, WHITE):
             lifted = -1
             if line[p] == EMPTY:
                 lifted = _try(line, p, colour, width, 0, scratch, libs)

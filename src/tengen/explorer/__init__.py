@@ -1,8 +1,15 @@
 """What was played in a position of a collection of games: an index on disk, and its answers."""
 
 from tengen.explorer.answers import Answer, NextMove, explore, picture
-from tengen.explorer.building import build, index_of_games
-from tengen.explorer.index import Openings, OpeningsError, cached_path, open_index, stamp_of
+from tengen.explorer.index import (
+    Openings,
+    OpeningsError,
+    build,
+    cached_path,
+    index_of_games,
+    open_index,
+    stamp_of,
+)
 
 __all__ = [
     "Answer",

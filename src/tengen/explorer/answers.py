@@ -18,7 +18,7 @@ from tengen.board import BLACK, PASS, Board, Move, Point, index_of
 from tengen.board.drawing import Mark, format_ascii
 from tengen.contracts import Evaluator, Policy
 from tengen.errors import TengenError
-from tengen.explorer.index import CORNERS, Continuation, Openings, corner_of, fold, geometry, unfold
+from tengen.explorer.index import CORNERS, Openings, corner_of, fold, geometry, unfold
 from tengen.explorer.kernels import ELSEWHERE
 
 OPINIONS = ("network", "opening")
@@ -131,8 +131,6 @@ def explore(
 
     A policy gives the probability of a move (in a corner: among the corner's moves), an evaluator
     the points for Black after it. `limit` bounds the moves; shares are of all.
-
-    Raises `TengenError` if a corner is asked for and the moves are not in one.
     """
     where = corner_of(board) if corner else None
     folded = fold(board, where)
@@ -151,7 +149,20 @@ def explore(
             value = _value_after(evaluator, board, points)
             if value is not None:
                 opinions[name] = value
-        moves.append(_next_move(openings, board, each, points, total, opinions))
+        wins = each.wins, each.losses
+        moves.append(
+            NextMove(
+                points=points,
+                count=each.count,
+                share=each.count / total,
+                wins_black=wins[board.turn != BLACK],
+                wins_white=wins[board.turn == BLACK],
+                first=_date(each.first),
+                last=_date(each.last),
+                example=openings.origin(each.example),
+                opinions=opinions,
+            )
+        )
     return Answer(
         board=board,
         corner=None if where is None else CORNERS[where],
@@ -163,39 +174,15 @@ def explore(
     )
 
 
-def _next_move(
-    openings: Openings,
-    board: Board,
-    each: Continuation,
-    points: tuple[Point, ...],
-    total: int,
-    opinions: dict[str, float],
-) -> NextMove:
-    wins, losses = each.wins, each.losses
-    return NextMove(
-        points=points,
-        count=each.count,
-        share=each.count / total,
-        wins_black=wins if board.turn == BLACK else losses,
-        wins_white=losses if board.turn == BLACK else wins,
-        first=_date(each.first),
-        last=_date(each.last),
-        example=openings.origin(each.example),
-        opinions=opinions,
-    )
-
-
 def _priors(policy: Policy, board: Board, corner: int | None) -> FloatArray:
     """Return a policy's priors; in a corner, among its moves alone."""
     priors = np.asarray(policy.priors(board), np.float64)
     if corner is None:
         return priors
-    corners = geometry(board.rows, board.cols).corners
-    inside = np.zeros(len(priors), bool)
-    for point in np.flatnonzero(corners == corner):
-        inside[index_of(int(point), board.rows, board.cols)] = True
-    kept = np.where(inside, priors, 0.0)
-    among: FloatArray = kept / max(kept.sum(), 1e-12)
+    points = np.flatnonzero(geometry(board.rows, board.cols).corners == corner).tolist()
+    inside = [index_of(point, board.rows, board.cols) for point in points]
+    among = np.zeros_like(priors)
+    among[inside] = priors[inside] / max(priors[inside].sum(), 1e-12)
     return among
 
 
@@ -284,16 +271,11 @@ def _table(answer: Answer) -> tuple[str, float, float]:
 def cells(move: NextMove, shown: list[str]) -> list[str]:
     """Return the cells of a move: name, games, share, Black's wins, opinions of models."""
     rate = move.win_rate_black
-    return [
-        move.name,
-        f"{move.count:,}",
-        f"{100 * move.share:.1f} %",
-        "" if rate is None else f"{100 * rate:.1f} %",
-        *(_opinion(name, move.opinions.get(name)) for name in shown),
-    ]
-
-
-def _opinion(name: str, value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:+.1f}" if name == "opening" else f"{100 * value:.1f} %"
+    row = [move.name, f"{move.count:,}", f"{100 * move.share:.1f} %"]
+    row.append("" if rate is None else f"{100 * rate:.1f} %")
+    for name in shown:
+        value = move.opinions.get(name)
+        points = name == "opening"
+        text = "" if value is None else f"{value:+.1f}" if points else f"{100 * value:.1f} %"
+        row.append(text)
+    return row

@@ -18,11 +18,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,20 +35,21 @@ from tengen.board import PASS, Board, Point, point_at
 from tengen.board.coordinates import elements, inverse, point_from, point_permutation
 from tengen.board.kernels import ZOBRIST
 from tengen.board.layout_kernels import BLACK, COLOUR, WHITE
-from tengen.errors import TengenError
+from tengen.errors import RecordError, TengenError
 from tengen.explorer import kernels
 from tengen.explorer.kernels import NOWHERE
+from tengen.files import TEMPORARY, write_atomic
+from tengen.models.store import pack
+from tengen.records import Corpus
+from tengen.records.arrays import GameArrays, GameBatch
 from tengen.records.reader import may_hold_games
 
 CORNERS = ("top left", "top right", "bottom left", "bottom right")
 
 
-@dataclass(frozen=True)
-class Geometry:
+class Geometry(NamedTuple):
     """The tables of one board shape that positions are folded with."""
 
-    rows: int
-    cols: int
     turned: IntArray
     """turned[t, p]: where symmetry t takes point p."""
     back: IntArray
@@ -58,8 +62,7 @@ class Geometry:
     """What tells keys of this shape's boards, and of its corners, from all others."""
 
 
-@dataclass(frozen=True)
-class Folded:
+class Folded(NamedTuple):
     """A position as in the index, and the symmetries that lead there."""
 
     key: int
@@ -88,15 +91,12 @@ def geometry(rows: int, cols: int) -> Geometry:
         for what in ("board", "corner")
     ]
     return Geometry(
-        rows, cols, turned, back, corners, np.array(into), np.array(salts, np.uint64).view(np.int64)
+        turned, back, corners, np.array(into), np.array(salts, np.uint64).view(np.int64)
     )
 
 
 def corner_of(board: Board) -> int:
-    """Return the corner that holds all moves of a board; the top right one without any.
-
-    Raises `TengenError` if moves lie in several corners or on middle lines.
-    """
+    """Return the corner that holds all moves of a board; the top right one without any."""
     tables = geometry(board.rows, board.cols)
     played = [point for _, point in board.moves if point]
     found = {int(tables.corners[point]) for point in played}
@@ -182,10 +182,8 @@ class About:
 
 @dataclass(frozen=True)
 class Continuation:
-    """One next move of a position, folded: numbers of the side to move."""
+    """One next move of a folded position, as in a row of the index; the mover's wins and losses."""
 
-    move: int
-    """Folded point, PASS or ELSEWHERE."""
     count: int
     wins: int
     losses: int
@@ -194,6 +192,8 @@ class Continuation:
     last: int
     example: int
     """Number of the last of these games in the index."""
+    move: int
+    """Folded point, PASS or ELSEWHERE."""
 
 
 class Openings:
@@ -217,18 +217,7 @@ class Openings:
         begin, end = int(starts[place]), int(starts[place + 1])
         if not 0 <= begin < end <= len(rows):
             raise OpeningsError(f"{self.path}: the index is damaged; rebuild it")
-        found = [
-            Continuation(
-                move=row[kernels.MOVE],
-                count=row[kernels.COUNT],
-                wins=row[kernels.WINS],
-                losses=row[kernels.LOSSES],
-                first=row[kernels.FIRST_DATE],
-                last=row[kernels.LAST_DATE],
-                example=row[kernels.EXAMPLE],
-            )
-            for row in np.asarray(rows[begin:end]).tolist()
-        ]
+        found = [Continuation(*row) for row in np.asarray(rows[begin:end]).tolist()]
         return sorted(found, key=lambda each: (-each.count, each.move))
 
     def origin(self, game: int) -> tuple[str, int]:
@@ -242,10 +231,7 @@ class Openings:
 
 
 def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int, int]:
-    """Return an index's arrays, what it says of itself, and the lengths of header and file.
-
-    Raises `OpeningsError` if the file is no index.
-    """
+    """Return an index's arrays, what it says of itself, and the lengths of header and file."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         total = os.fstat(file.fileno()).st_size
@@ -262,10 +248,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int, int]:
 
 
 def open_index(path: str | Path) -> Openings:
-    """Open an index for questions.
-
-    Raises `TengenError` if the file is no index, damaged, or of another version.
-    """
+    """Open an index for questions."""
     path = Path(path)
     entries, told, length, total = read_header(path)
     version = int(told["version"])
@@ -319,3 +302,206 @@ def _mapped(path: Path, base: int, total: int, entry: dict[str, Any], name: str)
     if size == 0:
         return np.empty(shape, kind)
     return np.memmap(path, dtype=kind, mode="r", offset=base + begin, shape=shape)
+
+
+# ----- Building -----
+
+PLIES = 60
+"""Default number of indexed moves per game."""
+_LARGE = 10_000
+"""Games above which positions that a single game reached are left out."""
+_HOUR = 3600.0
+
+
+@dataclass
+class Building:
+    """Games followed so far; `add` takes batches, `finish` makes arrays of them."""
+
+    plies: int = PLIES
+    games: int = 0
+    left_out: int = 0
+    without_result: int = 0
+    faults: list[str] = field(default_factory=list)
+    """What was wrong with games that were cut or left out."""
+    sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
+    _keys: list[IntArray] = field(default_factory=list)
+    _notes: list[IntArray] = field(default_factory=list)
+    _dates: list[NDArray[np.int32]] = field(default_factory=list)
+    _origins: list[NDArray[np.int32]] = field(default_factory=list)
+    _files: dict[str, int] = field(default_factory=dict)
+
+    def add(self, batch: GameBatch) -> None:
+        """Follow some games."""
+        if batch.exact is not None:
+            edited = np.array([bool(record.edits) for record in batch.exact])
+            for record in (r for r, bad in zip(batch.exact, edited, strict=True) if bad):
+                self.faults.append(
+                    f"{record.file}: game {record.game}: stones put or taken by hand during play"
+                )
+            self.left_out += int(edited.sum())
+            batch = batch.where(~edited)
+        games = batch.arrays
+        shapes = games.rows.astype(np.int64) * 64 + games.cols
+        dates = _dates_of(batch)
+        for shape in np.unique(shapes).tolist():
+            mask = shapes == shape
+            chosen = games if mask.all() else games.where(mask)
+            self._follow(chosen, divmod(shape, 64))
+            self._dates.append(dates[mask])
+
+    def _follow(self, games: GameArrays, shape: tuple[int, int]) -> None:
+        tables = geometry(*shape)
+        # A move leaves a note of the board, of its corner, and of the corner it left alone.
+        room = 3 * int(np.minimum(games.lengths(), self.plies).sum())
+        keys, notes = np.empty(room, np.int64), np.empty(room, np.int64)
+        refused = np.empty(len(games), np.int64)
+        count = kernels.trace_games(
+            games.moves, games.colours, games.offsets, games.winner, games.setup,
+            games.setup_colours, games.setup_offsets, np.array(shape, np.int64), tables.turned,
+            tables.corners, tables.into, tables.salts, self.games, self.plies, keys, notes, refused,
+        )  # fmt: skip
+        self._keys.append(keys[:count].copy())
+        self._notes.append(notes[:count].copy())
+        files = [self._files.setdefault(name, len(self._files)) for name in games.files.tolist()]
+        self._origins.append(np.stack([np.array(files, np.int32), games.number], axis=1))
+        for game in np.flatnonzero(refused >= 0).tolist():
+            self.faults.append(
+                f"{games.files[game]}: game {games.number[game]}: move {refused[game] + 1} is "
+                "illegal; the game counts up to there"
+            )
+        self.games += len(games)
+        self.without_result += int((games.winner == 0).sum())
+        self.sizes[shape] += len(games)
+
+    def finish(self, least: int) -> dict[str, NDArray[Any]]:
+        """Count the moves of every position that `least` games reached."""
+        keys, notes = _joined(self._keys, np.int64), _joined(self._notes, np.int64)
+        self._keys, self._notes = [], []
+        order = np.argsort(keys, kind="stable")
+        if least > 1:
+            order = _without_singles(keys, order)
+        found, starts = np.empty(len(order), np.int64), np.empty(len(order) + 1, np.int64)
+        rows = np.empty((len(order), kernels.COLUMNS), np.int32)
+        dates = _joined(self._dates, np.int32)
+        n_found, n_rows = kernels.count_moves(keys, notes, order, dates, least, found, starts, rows)
+        names = [name.encode("utf-8", "surrogateescape") for name in self._files]
+        return {
+            "keys": found[:n_found].copy(),
+            "starts": starts[: n_found + 1].copy(),
+            "rows": rows[:n_rows].copy(),
+            "names": np.frombuffer(b"".join(names), np.uint8),
+            "ends": np.cumsum([len(name) for name in names], dtype=np.int64),
+            "origins": _joined(self._origins, np.int32).reshape(-1, 2),
+        }
+
+
+def build(
+    paths: Iterable[str | Path],
+    out: str | Path,
+    *,
+    plies: int = PLIES,
+    least: int | None = None,
+    on_games: Callable[[int], None] = lambda games: None,
+    on_fault: Callable[[str], None] = lambda fault: None,
+) -> Openings:
+    """Index the first `plies` moves of all games of some files, folders and archives.
+
+    The file `out` is replaced at the end, atomically. Needs about 8 kB of memory per game.
+    `on_games` gets the number of games of each step, `on_fault` every game that is left out, cut
+    or repaired.
+    """
+    names = [str(path) for path in paths]
+    stamp = stamp_of(names)
+    corpus = Corpus(names)
+    building = Building(plies)
+    for batch in corpus.record_batches():
+        building.add(batch)
+        on_games(len(batch.arrays))
+    if building.games == 0:
+        refused = [fault for fault in corpus.faults if not fault.repaired]
+        if len(refused) == 1:
+            raise refused[0].error()
+        raise RecordError(f"{', '.join(names)}: no game could be read")
+    for fault in (*map(str, corpus.faults), *building.faults):
+        on_fault(fault)
+    if least is None:
+        least = 1 if building.games <= _LARGE else 2
+    about = About(
+        version=VERSION,
+        games=building.games,
+        plies=plies,
+        least=least,
+        sizes={f"{rows}x{cols}": n for (rows, cols), n in building.sizes.most_common()},
+        without_result=building.without_result,
+        left_out=building.left_out + corpus.damaged,
+        stamp=stamp,
+    )
+    arrays = building.finish(least)
+    target = Path(out)
+    _sweep(target)
+    write_atomic(target, pack(arrays, {METADATA: json.dumps(asdict(about))}))
+    return open_index(target)
+
+
+def index_of_games(
+    games: Sequence[str],
+    index: Path | None = None,
+    *,
+    plies: int = PLIES,
+    rebuild: bool = False,
+    on_games: Callable[[int], None] = lambda games: None,
+    on_fault: Callable[[str], None] = lambda fault: None,
+    on_remark: Callable[[str], None] = lambda words: None,
+) -> Openings:
+    """Open a collection's index; make it where there is none or its files have changed.
+
+    A single path to an index is opened as it is. Without `index` it is kept in the user's cache.
+    """
+    if len(games) == 1 and games[0].endswith(SUFFIX):
+        return open_index(games[0])
+    path = index or cached_path(games, plies)
+    if rebuild and path.exists() and not path.name.endswith(SUFFIX):
+        read_header(path)  # nothing else is written over
+    if path.exists() and not rebuild:
+        found = open_index(path)
+        if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
+            return found
+        on_remark(f"{path}: the games or the number of plies have changed; rebuilding the index")
+    made = build(games, path, plies=plies, on_games=on_games, on_fault=on_fault)
+    on_remark(f"index of {made.about.games:,} games: {made.path}")
+    return made
+
+
+def _sweep(target: Path) -> None:
+    """Delete what killed builders of this index left; those at work are younger."""
+    for left in target.parent.glob(f".{target.name}.*{TEMPORARY}"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _HOUR:
+                left.unlink()
+
+
+def _dates_of(batch: GameBatch) -> NDArray[np.int32]:
+    """Return the dates that a batch's games tell, 0 for those that tell none."""
+    dates = np.zeros(len(batch.arrays), np.int64)
+    raw, spans = batch.raw, batch.spans
+    if batch.exact is not None:
+        told = [record.properties.get("DT", [""])[0] for record in batch.exact]
+        games = [f"(;DT[{text[:10]}])".encode() for text in told]
+        raw = b"".join(games)
+        lengths = np.array([len(game) for game in games], np.int64)
+        ends = np.cumsum(lengths)
+        spans = np.stack([ends - lengths, ends], axis=1)
+    kernels.read_dates(np.frombuffer(raw, np.uint8), np.ascontiguousarray(spans), dates)
+    return dates.astype(np.int32)
+
+
+def _without_singles(keys: IntArray, order: IntArray) -> IntArray:
+    """Leave out of an order the positions that have one note only: nearly all of them."""
+    ranked = keys[order]
+    same = np.concatenate([[False], ranked[1:] == ranked[:-1], [False]])
+    kept: IntArray = order[same[1:] | same[:-1]]
+    return kept
+
+
+def _joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.empty(0, kind)

@@ -23,24 +23,9 @@ COLUMNS = 7
 
 @kernel
 def trace_games(
-    moves,
-    colours,
-    offsets,
-    winners,
-    setup,
-    setup_colours,
-    setup_offsets,
-    shape,
-    turned,
-    corners,
-    into,
-    salts,
-    first_game,
-    plies,
-    keys,
-    notes,
-    refused,
-):
+    moves, colours, offsets, winners, setup, setup_colours, setup_offsets, shape, turned, corners,
+    into, salts, first_game, plies, keys, notes, refused,
+):  # fmt: skip
     """Write a key and a note for every position before the first `plies` moves; return how many.
 
     All games have the same shape. turned[t, p] is where symmetry t takes point p, corners[p] the
@@ -108,9 +93,14 @@ def _add(p, colour, turned, corners, into, whole, local, filled):
 @kernel
 def _recount(s, turned, corners, into, whole, local, filled):
     """Make all keys anew from the stones on the board."""
-    whole[:, :] = 0
-    local[:, :, :] = 0
-    filled[:] = 0
+    for side in range(2):
+        for t in range(whole.shape[1]):
+            whole[side, t] = 0
+        for q in range(4):
+            for j in range(local.shape[2]):
+                local[q, side, j] = 0
+    for q in range(4):
+        filled[q] = 0
     for p in range(s.shape[1]):
         colour = s[COLOUR, p]
         if colour == BLACK or colour == WHITE:
@@ -148,7 +138,8 @@ def count_moves(keys, notes, order, dates, least, found, starts, rows):
             end += 1
         if end - i >= least:
             begin, games = n_rows, 0
-            last_game[:, :] = -1
+            for part in range(5):
+                last_game[0, part] = last_game[1, part] = -1
             for j in range(i, end):
                 note = notes[order[j]]
                 game, part = note >> _GAME, (note >> _PART) & 7
@@ -161,7 +152,8 @@ def count_moves(keys, notes, order, dates, least, found, starts, rows):
                 k = slot[move]
                 if k < 0:
                     k = slot[move] = n_rows
-                    rows[k, :] = 0
+                    for column in range(COLUMNS):
+                        rows[k, column] = 0
                     rows[k, MOVE] = move
                     n_rows += 1
                 won = (note >> _OUTCOME) & 3

@@ -24,7 +24,7 @@ from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, LabContext, Row
 from tengen.lab.verdicts import Comparison, above, card_results, compare, percent, show
 from tengen.learners.move_prediction import MovePredictor, PredictionSettings, training
-from tengen.learners.move_prediction.model import TOPS, PredictionModel
+from tengen.learners.move_prediction.learner import TOPS, PredictionModel
 from tengen.learners.move_prediction.training import halves, learn_frequencies
 from tengen.models.registry import PREDICTOR
 from tengen.models.settings import fingerprint
@@ -401,7 +401,7 @@ def cells(found: Tables) -> list[Comparison]:
 
 def telling_patterns(train: GameArrays, settings: PredictionSettings, count: int) -> list[Picture]:
     """Draw the patterns of the dictionary that are played most often when present."""
-    from tengen.learners.move_prediction.pattern_kernels import RING_LIMITS
+    from tengen.learners.move_prediction.kernels import RING_LIMITS
     from tengen.records.record import positions
 
     part, _ = halves(train, settings)

@@ -21,8 +21,7 @@ from tengen.arena.results import Results, Standing, results_of
 from tengen.board import Board
 from tengen.errors import RecordError, TengenError
 from tengen.explorer import Openings, build, explore, index_of_games, open_index
-from tengen.explorer.building import PLIES
-from tengen.explorer.index import SUFFIX, cached_path
+from tengen.explorer.index import PLIES, SUFFIX, cached_path
 from tengen.models.registry import Opinions, opinions_on
 from tengen.records import GameRecord, loads
 from tengen.web.machines import wanted

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board import Board
-from tengen.learners.move_prediction import pattern_kernels
-from tengen.learners.move_prediction.model import hash_tables
+from tengen.learners.move_prediction import kernels
+from tengen.learners.move_prediction.learner import hash_tables
 from tengen.records.arrays import GameArrays, from_records
 from tengen.records.record import GameRecord
 
@@ -38,7 +38,7 @@ def rings_of(board: Board) -> np.ndarray:
     """Hash the rings of a position from scratch."""
     empty, keys, ring_of = hash_tables(board.rows, board.cols)
     rings = empty.copy()
-    pattern_kernels.rings_of_state(np.array(board.state), rings, empty, keys, ring_of)
+    kernels.rings_of_state(np.array(board.state), rings, empty, keys, ring_of)
     return rings
 
 

@@ -1,4 +1,4 @@
-"""Training: slow counting, shared work, resuming, and the rules of the paper's tables."""
+"""Training: slow counting, shared work, resuming, the paper's rules; reading games for it."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from prediction_games import pattern_hashes, rings_of, tasteful_games
+from prediction_games import pattern_hashes, rings_of, tasteful_game, tasteful_games
 
 from tengen.board import Board
-from tengen.contracts import check_policy, sample_boards
+from tengen.errors import TengenError
 from tengen.learners.move_prediction import MovePredictor
 from tengen.learners.move_prediction import training as training_module
-from tengen.learners.move_prediction.kernels import feature_count
-from tengen.learners.move_prediction.model import TOPS
-from tengen.learners.move_prediction.pattern_kernels import salt
+from tengen.learners.move_prediction.kernels import feature_count, salt
+from tengen.learners.move_prediction.learner import TOPS
 from tengen.learners.move_prediction.settings import TEMPLATES, PredictionSettings
 from tengen.learners.move_prediction.training import (
+    GAMES_PER_JOB,
     PatternCounter,
-    ReRankerState,
     halves,
+    jobs_of,
     learn_frequencies,
-    learn_reranker,
+    read_games,
+    refuse_unsuitable,
     samples,
     train,
 )
 from tengen.models import Run
+from tengen.records.corpus import write_sgf
 
 SIZE = 7
 
@@ -134,19 +136,6 @@ def test_a_stopped_training_goes_on_exactly(tmp_path) -> None:
     assert np.array_equal(whole.frequency, resumed.frequency)
 
 
-def test_it_is_a_policy_that_keeps_its_file(tmp_path) -> None:
-    predictor = MovePredictor(settings=PredictionSettings(top=5)).fit(tasteful_games(20))
-    boards = sample_boards(2, ((SIZE, SIZE),))
-    check_policy(predictor, boards=boards)
-    path = tmp_path / "paper.safetensors"
-    predictor.save(path)
-    other = MovePredictor.load(path)
-    fresh = tasteful_games(3, seed=77)
-    rates = other.evaluate(fresh).rate(5), predictor.evaluate(fresh).rate(5)
-    assert rates[0] == pytest.approx(rates[1], abs=0.01)
-    assert np.allclose(other.priors(boards[1]), predictor.priors(boards[1]), atol=1e-3)
-
-
 def test_priors_do_not_depend_on_how_a_symmetric_board_lies() -> None:
     # Five candidates cannot be mirror images of each other all four or eight ways.
     predictor = MovePredictor(settings=PredictionSettings(top=5)).fit(tasteful_games(30))
@@ -155,23 +144,6 @@ def test_priors_do_not_depend_on_how_a_symmetric_board_lies() -> None:
         assert grid.max() > 1.5 * grid[grid > 0].min()
         for other in (grid.T, grid[::-1], grid[:, ::-1]):
             assert np.allclose(grid, other)
-
-
-def test_a_reranker_continues_from_its_state() -> None:
-    games, settings = tasteful_games(6), PredictionSettings(top=3, passes=2)
-    first, second = halves(games, settings)
-    states: list[ReRankerState] = []
-
-    def save(state: ReRankerState) -> None:
-        states.append(ReRankerState(state.memory.copy(), state.passes, state.loss))
-
-    whole = learn_frequencies(games, first, settings)
-    assert whole.top == 0
-    learn_reranker(games, second, whole, settings, save=save)
-    assert [state.passes for state in states] == [0, 1, 2] and whole.top == 3
-    resumed = learn_frequencies(games, first, settings)
-    learn_reranker(games, second, resumed, settings, state=states[1])
-    assert (resumed.weights == whole.weights).all() and whole.weights.any()
 
 
 def test_the_counter_counts_through_growth() -> None:
@@ -216,3 +188,62 @@ def test_a_cluster_counts_what_one_process_counts(
     cluster: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     same_everywhere(monkeypatch, ray="auto")
+
+
+# ----- Reading -----
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """Write five good games, and one of each sort that cannot be used."""
+    good = [tasteful_game(7, 7, 40, seed) for seed in range(5)]
+    twice = tasteful_game(7, 7, 40, 5)
+    twice.moves[20] = (twice.moves[20][0], twice.moves[19][1])
+    handicap = tasteful_game(7, 7, 40, 6)
+    handicap.setup = [(1, 8 + 1)]
+    others = [twice, tasteful_game(9, 9, 40, 7), handicap, tasteful_game(7, 7, 9, 8)]
+    path = tmp_path / "mixed.sgf"
+    write_sgf([*good[:2], *others, *good[2:]], path)
+    with open(path, "ab") as file:
+        file.write(b"(;GM[1]SZ[7];B[aa];W[zz9];B[\n")
+    return path, good
+
+
+def test_what_cannot_be_used_is_skipped_and_counted(mixed) -> None:
+    path, good = mixed
+    games, skipped = read_games([str(path)], 7)
+    assert [games.record(g).moves for g in range(len(games))] == [game.moves for game in good]
+    assert (skipped.damaged, skipped.illegal, skipped.other_sizes) == (1, 1, 1)
+    assert skipped.unsuitable == 2 and skipped.total == 5
+    told = skipped.lines()
+    assert len(told) == 4 and "mixed.sgf" in told[0]
+    assert "skipped: 1 with illegal moves" in told
+
+
+def test_no_game_left_is_an_error_that_says_why(mixed) -> None:
+    path, _ = mixed
+    with pytest.raises(TengenError, match=r"no games of size 13; skipped: 1 damaged.*9 of other"):
+        read_games([str(path)], 13)
+
+
+def test_moves_lie_on_disk_and_are_not_copied(mixed, monkeypatch) -> None:
+    path, good = mixed
+    whole, _ = read_games([str(path)], 7)
+    assert isinstance(whole.moves.base, np.memmap) and isinstance(whole.colours.base, np.memmap)
+    refuse_unsuitable(whole)
+    monkeypatch.setattr(training_module, "MERGE", 1)
+    again, _ = read_games([str(path), str(path)], 7)
+    assert len(again) == 2 * len(good)
+    assert np.array_equal(again.moves, np.tile(whole.moves, 2))
+    assert np.array_equal(np.diff(again.offsets), np.tile(np.diff(whole.offsets), 2))
+
+
+def test_jobs_hold_the_chosen_games_in_order(mixed) -> None:
+    path, _ = mixed
+    games, _ = read_games([str(path)], 7)
+    which = np.tile(np.array([4, 0, 2]), GAMES_PER_JOB // 2)
+    jobs = list(jobs_of(games, which))
+    assert [len(job) for job in jobs] == [GAMES_PER_JOB, len(which) - GAMES_PER_JOB]
+    asked = games.take(which)
+    assert np.array_equal(np.concatenate([job.moves for job in jobs]), asked.moves)
+    assert np.array_equal(np.concatenate([job.colours for job in jobs]), asked.colours)

@@ -1,4 +1,16 @@
-"""Match patterns, rank candidate moves, learn the re-ranker, and replay games for all of these.
+"""Hash patterns of stones, match them, rank candidate moves, learn the re-ranker, replay games.
+
+A template is a set of offsets around a centre. Templates are nested and grow in rings of the
+distance d = |dr| + |dc| + max(|dr|, |dc|). Ring r holds the offsets of template r that template
+r - 1 does not have, so one stone changes one ring of each centre, and the hash of template t is the
+xor of rings 0 to t. The centre itself is not hashed, and empty points have key 0. The last template
+is the whole board.
+
+`rings` has shape (2, rows * cols, RINGS, 8): side to move minus one, centre (row-major), ring,
+orientation. Colours are relative to the side to move: own stones, enemy stones, points off the
+board. The canonical hash of a pattern is the minimum over its eight orientations. Rotating or
+mirroring the board does not change it, nor does swapping the colours together with the side to
+move.
 
 Patterns are numbered from 1 as in the dictionary; 0 means "no known pattern". The largest known
 pattern at a point is looked up again only where a change on the board can alter it: a stone outside
@@ -7,9 +19,11 @@ the next larger template changes nothing.
 A candidate has ten features: its pattern, its point, and for each of the last four moves the
 pattern it was played on and its offset from the candidate.
 
-`tables` is a tuple: rings of the empty board, hash keys, rings of offsets, templates, the
-dictionary's keys and values, and its sieve (see `_match`). A *follower* is a tuple of arrays that
-replays one game after the other and tracks the largest known pattern at every point.
+`tables` is a tuple: rings of the empty board, hash keys by offset, colour and orientation, rings of
+offsets, templates, the dictionary's keys and values, and its sieve (see `_match`). `games` is a
+tuple: points, colours and offsets of all moves, and the numbers of the games to replay. A
+*follower* is a tuple of arrays that replays one game after the other and tracks the largest known
+pattern at every point.
 """
 
 # mypy: ignore-errors
@@ -18,32 +32,117 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import clear, is_legal, new_state
-from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
-from tengen.jit import inner_kernel, kernel
-from tengen.learners.move_prediction.pattern_kernels import (
-    ORIENTATIONS,
-    REACH,
-    RINGS,
-    SPAN,
-    canonical,
-    distance,
-    lookup,
-    play_with_rings,
-    rings_of_state,
-    salt,
-    takes_turn,
-)
+from tengen.board.kernels import clear, is_legal, new_state, play_move
+from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
+from tengen.jit import hot_kernel, inner_kernel, kernel
 
-_SIEVE_SHIFT = 24  # the sieve uses other bits of a key than the hash table
+REACH = 24  # the farthest offset in a row or column: boards have at most 25 lines
+SPAN = 2 * REACH + 1
+ORIENTATIONS = 8
+# Ring r reaches to distance RING_LIMITS[r]; the last ring holds everything else.
+RING_LIMITS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 1000)
+RINGS = 12
+_OWN, _ENEMY = 0, 1
+
+SIEVE_SHIFT = 24  # the sieve uses other bits of a key than the hash table
 _PLACES = 325  # classes of points under symmetry, for boards up to 49 lines; 19x19 has 55
 _OFFSETS = 326  # classes of offsets up to 24 lines, and one for "none"
-_PLIES_PER_PHASE = 30
+PLIES_PER_PHASE = 30
 EARLIER = 4  # earlier moves that are features
 WIDTH = 2 + 2 * EARLIER
 
+# Rows of a matching, per side to move and point: the largest known pattern; how many sizes of
+# patterns are known; the ring up to which a change matters; the smallest ring that has changed
+# since the last update (RINGS: none).
+_FOUND, _DEPTH, _LEVEL, _CHANGED = 0, 1, 2, 3
 
-# ----- Patterns -----
+
+# ----- Hashes -----
+
+
+@hot_kernel
+def salt(ring):
+    """Return the word that separates the keys of templates ending with different rings.
+
+    Model files contain salted keys, so it never changes.
+    """
+    z = np.uint64(ring + 181) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64(z ^ (z >> np.uint64(27)))
+
+
+@inner_kernel
+def distance(dr, dc):
+    """Return |dr| + |dc| + max(|dr|, |dc|)."""
+    a, b = abs(dr), abs(dc)
+    return a + b + max(a, b)
+
+
+@kernel
+def toggle_stone(rings, keys, ring_of, rows, cols, p, colour):
+    """Xor the stone of `colour` at point `p` into, or out of, the rings of every centre."""
+    row = p // (cols + 1) - 1
+    col = p % (cols + 1) - 1
+    mine, other = colour - 1, 2 - colour
+    for r in range(rows):
+        base = (row - r + REACH) * SPAN + col + REACH
+        for c in range(cols):
+            k = base - c
+            ring = ring_of[k]
+            if ring >= 0:
+                i = r * cols + c
+                for o in range(ORIENTATIONS):
+                    rings[mine, i, ring, o] ^= keys[k, _OWN, o]
+                    rings[other, i, ring, o] ^= keys[k, _ENEMY, o]
+
+
+@kernel
+def rings_of_state(s, rings, empty, keys, ring_of):
+    """Compute `rings` of a position from scratch; `empty` are those of the empty board."""
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    for side in range(2):
+        for i in range(rows * cols):
+            for ring in range(RINGS):
+                for o in range(ORIENTATIONS):
+                    rings[side, i, ring, o] = empty[side, i, ring, o]
+    for p in range(s.shape[1]):
+        colour = s[COLOUR, p]
+        if colour != EMPTY and colour != BORDER:
+            toggle_stone(rings, keys, ring_of, rows, cols, p, colour)
+
+
+@inner_kernel
+def takes_turn(s, p, colour):
+    """Give `colour` the turn; return whether `p` is legal (a pass always is)."""
+    s[SCALARS, TURN] = colour
+    return p <= 0 or is_legal(s, p, colour)
+
+
+@kernel
+def play_with_rings(s, rings, keys, ring_of, before, p, colour):
+    """Play a legal move or a pass and update the rings.
+
+    `before` has room for the colours of the bordered board before the move.
+    """
+    if p <= 0:
+        play_move(s, p, colour)
+        return
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    n = s.shape[1]
+    for q in range(n):
+        before[q] = s[COLOUR, q]
+    captured = play_move(s, p, colour)
+    if captured == 0 and s[COLOUR, p] != EMPTY:
+        toggle_stone(rings, keys, ring_of, rows, cols, p, colour)
+        return
+    # Stones left the board, by capture or by suicide.
+    for q in range(n):
+        old, new = before[q], s[COLOUR, q]
+        if old != new:
+            if old != EMPTY:
+                toggle_stone(rings, keys, ring_of, rows, cols, q, old)
+            if new != EMPTY:
+                toggle_stone(rings, keys, ring_of, rows, cols, q, new)
 
 
 @inner_kernel
@@ -64,66 +163,61 @@ def _octant(row, col, rows, cols):
 @inner_kernel
 def _pattern_key(acc, ring):
     """Return the dictionary key of eight hashes for a template that ends with `ring`."""
-    key = canonical(acc) ^ salt(ring)
+    key = acc[0]
+    for o in range(1, ORIENTATIONS):
+        if acc[o] < key:
+            key = acc[o]
+    key ^= salt(ring)
     return key if key != 0 else 1
 
 
 @kernel
-def expert_patterns(
-    points, colours, offsets, games, rows, cols, empty, hash_keys, ring_of, templates, out
-):
+def expert_patterns(games, rows, cols, empty, hash_keys, ring_of, templates, out):
     """Write the keys of all templates at every move of the games; return the number of moves."""
+    points, colours, offsets, which = games
     s = new_state(rows, cols)
-    rings = empty.copy()
+    rings = np.empty_like(empty)
     before = np.zeros(s.shape[1], np.int64)
     acc = np.zeros(ORIENTATIONS, np.int64)
     n = 0
-    for g in games:
+    for g in which:
         clear(s, rows, cols)
-        rings[:] = empty
+        rings_of_state(s, rings, empty, hash_keys, ring_of)
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             if not takes_turn(s, p, colour):
                 break
             if p > 0:
                 i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
-                acc[:] = 0
-                t = 0
-                for ring in range(RINGS):
-                    for o in range(ORIENTATIONS):
-                        acc[o] ^= rings[colour - 1, i, ring, o]
-                    if t < templates.shape[0] and templates[t] == ring:
-                        out[n, t] = _pattern_key(acc, ring)
-                        t += 1
+                for o in range(ORIENTATIONS):
+                    acc[o] = 0
+                ring = 0
+                for t in range(templates.shape[0]):
+                    while ring <= templates[t]:
+                        for o in range(ORIENTATIONS):
+                            acc[o] ^= rings[colour - 1, i, ring, o]
+                        ring += 1
+                    out[n, t] = _pattern_key(acc, ring - 1)
                 n += 1
             play_with_rings(s, rings, hash_keys, ring_of, before, p, colour)
     return n
 
 
+# ----- Matching -----
+
+
 @inner_kernel
 def _new_matches(area, templates):
-    """Return the arrays of a matching, per side to move and point; all start out of date.
+    """Return a matching that is all out of date.
 
-    They are: the largest known pattern; the known patterns of all sizes (0 first); the number of
-    those sizes; the ring up to which a change matters; the smallest ring that has changed since the
-    last update (RINGS: none); and the frequency of the largest pattern.
+    Its arrays: the rows _FOUND to _CHANGED; the known patterns of all sizes (0 first); and the
+    frequency of the largest one.
     """
     return (
-        np.zeros((2, area), np.int64),
+        np.zeros((4, 2, area), np.int64),
         np.zeros((2, area, templates.shape[0] + 1), np.int64),
-        np.zeros((2, area), np.int64),
-        np.zeros((2, area), np.int64),
-        np.zeros((2, area), np.int64),
         np.zeros((2, area)),
     )
-
-
-@kernel
-def fill_sieve(keys, sieve):
-    """Set the bits of the keys in the sieve, whose length is a power of two."""
-    for key in keys:
-        bit = (key >> _SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
-        sieve[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
 
 
 @inner_kernel
@@ -133,32 +227,32 @@ def _match_side(rings, side, tables, frequency, matches):
     Templates are nested, so those inside the smallest changed ring stay as they are. Frequencies
     are copied next to the points because the whole list does not fit into the processor's cache.
     """
-    found, chain, depth, level, changed, likes = matches
+    state, chain, likes = matches
     templates = tables[3]
     acc = np.zeros(ORIENTATIONS, np.int64)
-    for i in range(found.shape[1]):
-        if changed[side, i] < RINGS:
-            _match(rings, side, i, tables, acc, chain, depth, changed[side, i])
-            t = depth[side, i]
-            found[side, i] = chain[side, i, t]
-            level[side, i] = templates[min(t, templates.shape[0] - 1)]
-            if frequency.shape[0] > 0:
-                likes[side, i] = frequency[found[side, i]]
-            changed[side, i] = RINGS
+    for i in range(likes.shape[1]):
+        if state[_CHANGED, side, i] < RINGS:
+            t = _match(rings, side, i, tables, acc, chain, state)
+            state[_FOUND, side, i] = chain[side, i, t]
+            state[_DEPTH, side, i] = t
+            state[_LEVEL, side, i] = templates[min(t, templates.shape[0] - 1)]
+            state[_CHANGED, side, i] = RINGS
+            likes[side, i] = frequency[chain[side, i, t]]
 
 
 @kernel
-def _match(rings, side, i, tables, acc, chain, depth, changed):
-    """Look up the known patterns at point `i` for one side, starting at the changed ring.
+def _match(rings, side, i, tables, acc, chain, state):
+    """Look up the known patterns at point `i` for one side from the changed ring on; count them.
 
     Most lookups end with an unknown pattern. The sieve, which fits into the cache, rejects nearly
     all of these without access to the large table.
     """
     _empty, _hash_keys, _ring_of, templates, table, values, sieve = tables
     t = 0
-    while t < depth[side, i] and templates[t] < changed:
+    while t < state[_DEPTH, side, i] and templates[t] < state[_CHANGED, side, i]:
         t += 1
-    acc[:] = 0
+    for o in range(ORIENTATIONS):
+        acc[o] = 0
     ring = 0
     while t < templates.shape[0]:
         while ring <= templates[t]:
@@ -166,7 +260,7 @@ def _match(rings, side, i, tables, acc, chain, depth, changed):
                 acc[o] ^= rings[side, i, ring, o]
             ring += 1
         key = _pattern_key(acc, ring - 1)
-        bit = (key >> _SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
+        bit = (key >> SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
         if not sieve[bit >> 6] >> np.uint64(bit & 63) & np.uint64(1):
             break
         number = lookup(table, values, key)
@@ -174,14 +268,14 @@ def _match(rings, side, i, tables, acc, chain, depth, changed):
             break
         t += 1
         chain[side, i, t] = number
-    depth[side, i] = t
+    return t
 
 
 @inner_kernel
 def _mark_changes(s, before, ring_of, matches):
     """Record at every point the smallest ring that the last move changed, where it matters."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    level, changed = matches[3], matches[4]
+    state = matches[0]
     for q in range(s.shape[1]):
         if before[q] == s[COLOUR, q]:
             continue
@@ -191,28 +285,30 @@ def _mark_changes(s, before, ring_of, matches):
             for c in range(cols):
                 ring = ring_of[base - c]
                 i = r * cols + c
-                if ring <= level[0, i]:
-                    changed[0, i] = min(changed[0, i], ring)
-                if ring <= level[1, i]:
-                    changed[1, i] = min(changed[1, i], ring)
+                for side in range(2):
+                    if ring <= state[_LEVEL, side, i]:
+                        state[_CHANGED, side, i] = min(state[_CHANGED, side, i], ring)
 
 
 # ----- Candidates -----
 
 
 @inner_kernel
-def _candidate_features(n_patterns, pattern, p, earlier, earlier_patterns, rows, cols, out):
-    """Write the ten features of a candidate; `earlier` holds points, latest first, <= 0: none."""
+def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
+    """Write the ten features of a candidate.
+
+    `earlier` holds the points of the earlier moves, latest first, <= 0: none; and their patterns.
+    """
     row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
     out[0] = pattern
     base = n_patterns
     out[1] = base + _octant(row, col, rows, cols)
     base += _PLACES
     for j in range(EARLIER):
-        q = earlier[j]
+        q = earlier[0, j]
         if q > 0:
             dr, dc = q // (cols + 1) - 1 - row, q % (cols + 1) - 1 - col
-            out[2 + j] = base + j * n_patterns + earlier_patterns[j]
+            out[2 + j] = base + j * n_patterns + earlier[1, j]
             out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * _OFFSETS + _folded(dr, dc)
         else:
             # No earlier move: no pattern, and the offset class "none".
@@ -271,16 +367,6 @@ def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
 
 
 @inner_kernel
-def _push_earlier(earlier, earlier_patterns, p, pattern):
-    """Add a move and the pattern it was played on to the history."""
-    for j in range(EARLIER - 1, 0, -1):
-        earlier[j] = earlier[j - 1]
-        earlier_patterns[j] = earlier_patterns[j - 1]
-    earlier[0] = p
-    earlier_patterns[0] = pattern
-
-
-@inner_kernel
 def _ftrl_step(feats, good, memory, current, penalty, alpha):
     """Learn one sample by FTRL-proximal with an L1 penalty; return its loss before the step.
 
@@ -311,32 +397,60 @@ def _ftrl_weight(z, squares, penalty, alpha):
 
 
 @inner_kernel
-def _final_scores(moves, order, n, take, scores, likes, mover, cols, final):
-    """Combine the two rankings: re-ranked candidates first, the rest by frequency below them.
+def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, final):
+    """Rank the legal points and re-rank the best `top` of them; return the number of points.
 
-    final[m] belongs to the m-th entry of `order`. The first `take` get the logarithm of P(good),
-    the others the logarithm of their frequency, shifted so that the best of them stays below.
+    `lists` has room for points, order, features and scores. final[m] belongs to the m-th entry of
+    the order. The re-ranked ones come first and get the logarithm of P(good), the others the
+    logarithm of their frequency, shifted so that the best of them stays below. With `ties`, mirror
+    images are all re-ranked or none: a policy must not depend on the orientation.
     """
-    lowest = 0.0
-    for m in range(take):
-        # log(1 / (1 + exp(-score))) without overflow.
-        final[m] = min(scores[m], 0.0) - np.log1p(np.exp(-abs(scores[m])))
-        lowest = min(lowest, final[m])
-    highest = -np.inf
-    for m in range(take, n):
+    moves, order, feats, scores = lists
+    state, _chain, likes = matches
+    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
+    n_patterns = (weights.shape[0] - _PLACES - EARLIER * _OFFSETS) // (1 + EARLIER)
+    n = _rank_candidates(
+        s, mover, likes, earlier[0], rows * cols if ties else top, moves, order, scores
+    )
+    take = min(top, n)
+    while ties and 0 < take < n and scores[order[take]] == scores[order[take - 1]]:
+        take += 1
+    lowest, highest = 0.0, -np.inf
+    for m in range(n):
         q = moves[order[m]]
-        j = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
-        final[m] = np.log(likes[mover - 1, j])
-        highest = max(highest, final[m])
+        i = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
+        if m < take:
+            found = state[_FOUND, mover - 1, i]
+            _candidate_features(n_patterns, found, q, earlier, rows, cols, feats)
+            score = 0.0
+            for f in feats:
+                score += weights[f]
+            # log(1 / (1 + exp(-score))) without overflow.
+            final[m] = min(score, 0.0) - np.log1p(np.exp(-abs(score)))
+            lowest = min(lowest, final[m])
+        else:
+            final[m] = np.log(likes[mover - 1, i])
+            highest = max(highest, final[m])
     if take > 0 and highest >= lowest - 1e-3:
         for m in range(take, n):
             final[m] += lowest - 1e-3 - highest
+    return n
 
 
 @inner_kernel
-def _credit(final, n, target, tops, hits, counts, phase):
+def _new_lists(area):
+    """Return room for candidates: points, order, features of one, scores."""
+    return (
+        np.zeros(area, np.int64),
+        np.zeros(area, np.int64),
+        np.zeros(WIDTH, np.int64),
+        np.zeros(area),
+    )
+
+
+@inner_kernel
+def _credit(final, n, target, tops, hits):
     """Add the credit of one move, shared among ties; return -log of its normalised score."""
-    phase = min(phase, counts.shape[0] - 1)
     better = equal = 0
     total = 0.0
     for m in range(n):
@@ -348,58 +462,39 @@ def _credit(final, n, target, tops, hits, counts, phase):
     for k in range(tops.shape[0]):
         room = tops[k] - better
         if room >= equal:
-            hits[phase, k] += 1.0
+            hits[k] += 1.0
         elif room > 0:
-            hits[phase, k] += room / equal
-    counts[phase] += 1
+            hits[k] += room / equal
     return np.log(total) - final[target]
+
+
+# ----- One position -----
 
 
 @kernel
 def pattern_at(s, mover, p, tables):
     """Return the largest known pattern at one point of a position for the side `mover`."""
     cols = s[SCALARS, COLS]
-    empty = tables[0]
-    rings = empty.copy()
-    rings_of_state(s, rings, empty, tables[1], tables[2])
+    rings = np.empty_like(tables[0])
+    rings_of_state(s, rings, tables[0], tables[1], tables[2])
     i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
-    _found, chain, depth, _level, _changed, _likes = _new_matches(empty.shape[1], tables[3])
+    state, chain, _likes = _new_matches(rings.shape[1], tables[3])
     acc = np.zeros(ORIENTATIONS, np.int64)
-    _match(rings, mover - 1, i, tables, acc, chain, depth, 0)
-    return chain[mover - 1, i, depth[mover - 1, i]]
+    t = _match(rings, mover - 1, i, tables, acc, chain, state)
+    return chain[mover - 1, i, t]
 
 
 @kernel
 def score_board(s, earlier, tables, frequency, weights, top, points, final):
     """Write the legal points and their final scores; return their number."""
-    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    area = rows * cols
     mover = s[SCALARS, TURN]
-    rings = tables[0].copy()
+    rings = np.empty_like(tables[0])
     rings_of_state(s, rings, tables[0], tables[1], tables[2])
-    matches = _new_matches(area, tables[3])
+    matches, lists = _new_matches(rings.shape[1], tables[3]), _new_lists(rings.shape[1])
     _match_side(rings, mover - 1, tables, frequency, matches)
-    found, likes = matches[0], matches[5]
-    moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
-    scores = np.zeros(area)
-    n = _rank_candidates(s, mover, likes, earlier[0], area, moves, order, scores)
-    take = min(top, n)
-    # Re-rank all mirror images or none: the policy must not depend on the orientation.
-    while 0 < take < n and scores[order[take]] == scores[order[take - 1]]:
-        take += 1
-    scores[:] = 0
-    feats = np.zeros(WIDTH, np.int64)
-    for m in range(take):
-        q = moves[order[m]]
-        j = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
-        _candidate_features(
-            frequency.shape[0], found[mover - 1, j], q, earlier[0], earlier[1], rows, cols, feats
-        )
-        for f in feats:
-            scores[m] += weights[f]
-    _final_scores(moves, order, n, take, scores, likes, mover, cols, final)
+    n = _score_candidates(s, mover, matches, earlier, weights, top, True, lists, final)
     for m in range(n):
-        points[m] = moves[order[m]]
+        points[m] = lists[0][lists[1][m]]
     return n
 
 
@@ -407,41 +502,29 @@ def score_board(s, earlier, tables, frequency, weights, top, points, final):
 
 
 @inner_kernel
-def _new_follower(rows, cols, tables, frequency):
-    """Return (position, rings, matches, matches of the empty board, scratch space, history).
+def _new_follower(rows, cols, tables):
+    """Return (position, rings, matches, its colours before a move, history).
 
     The history holds the points of the earlier moves and the patterns they were played on, latest
     first.
     """
     s = new_state(rows, cols)
-    rings = tables[0].copy()
-    matches, start = _new_matches(rows * cols, tables[3]), _new_matches(rows * cols, tables[3])
-    for side in range(2):
-        _match_side(rings, side, tables, frequency, start)
+    matches = _new_matches(rows * cols, tables[3])
     before = np.zeros(s.shape[1], np.int64)
-    return s, rings, matches, start, before, np.zeros((2, EARLIER), np.int64)
+    return s, np.empty_like(tables[0]), matches, before, np.zeros((2, EARLIER), np.int64)
 
 
 @inner_kernel
 def _begin_game(follower, tables):
     """Reset the follower to the empty board."""
-    s, rings, matches, start, _before, earlier = follower
+    s, rings, matches, _before, earlier = follower
     clear(s, s[SCALARS, ROWS], s[SCALARS, COLS])
-    rings[:] = tables[0]
-    matches[0][:] = start[0]
-    matches[1][:] = start[1]
-    matches[2][:] = start[2]
-    matches[3][:] = start[3]
-    matches[4][:] = start[4]
-    matches[5][:] = start[5]
-    earlier[0] = -1
-    earlier[1] = 0
-
-
-@inner_kernel
-def _find_largest(follower, tables, frequency, colour):
-    """Update the largest patterns and their frequencies for the side `colour`."""
-    _match_side(follower[1], colour - 1, tables, frequency, follower[2])
+    rings_of_state(s, rings, tables[0], tables[1], tables[2])
+    for side in range(2):
+        for i in range(rings.shape[1]):
+            matches[0][_CHANGED, side, i] = 0
+    for j in range(EARLIER):
+        earlier[0, j], earlier[1, j] = -1, 0
 
 
 @inner_kernel
@@ -450,110 +533,31 @@ def _pattern_of(follower, p, colour):
     if p <= 0:
         return 0
     cols = follower[0][SCALARS, COLS]
-    return follower[2][0][colour - 1, (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1]
+    i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
+    return follower[2][0][_FOUND, colour - 1, i]
 
 
 @inner_kernel
 def _make_move(follower, tables, p, colour):
     """Play a move or a pass and add it to the history; its pattern must be up to date."""
-    s, rings, matches, _start, before, earlier = follower
+    s, rings, matches, before, earlier = follower
     pattern = _pattern_of(follower, p, colour)
     play_with_rings(s, rings, tables[1], tables[2], before, p, colour)
     if p > 0:
         _mark_changes(s, before, tables[2], matches)
-    _push_earlier(earlier[0], earlier[1], p, pattern)
-
-
-# ----- Frequencies -----
+    for j in range(EARLIER - 1, 0, -1):
+        earlier[0, j], earlier[1, j] = earlier[0, j - 1], earlier[1, j - 1]
+    earlier[0, 0], earlier[1, 0] = p, pattern
 
 
 @kernel
 def _add_waiting(side, matches, all_points, waiting, unused):
     """Add the waiting counts of changed points, or of all, to the counters of their patterns."""
-    found, changed = matches[0], matches[4]
-    for i in range(found.shape[1]):
-        if waiting[side, i] > 0 and (all_points or changed[side, i] < RINGS):
-            unused[found[side, i]] += waiting[side, i]
+    state = matches[0]
+    for i in range(waiting.shape[1]):
+        if waiting[side, i] > 0 and (all_points or state[_CHANGED, side, i] < RINGS):
+            unused[state[_FOUND, side, i]] += waiting[side, i]
             waiting[side, i] = 0
-
-
-@kernel
-def count_games(points, colours, offsets, games, rows, cols, tables, used, unused):
-    """Count how often the largest patterns of all legal points were played and not played."""
-    none = np.zeros(0)
-    follower = _new_follower(rows, cols, tables, none)
-    s, matches = follower[0], follower[2]
-    found = matches[0]
-    # Counts of unused patterns wait at their points and are added when the pattern changes: that
-    # saves most accesses to the long list of counters.
-    waiting = np.zeros(found.shape, np.int64)
-    for g in games:
-        _begin_game(follower, tables)
-        for k in range(offsets[g], offsets[g + 1]):
-            p, colour = np.int64(points[k]), np.int64(colours[k])
-            if not takes_turn(s, p, colour):
-                break
-            if p > 0:
-                _add_waiting(colour - 1, matches, False, waiting, unused)
-                _find_largest(follower, tables, none, colour)
-                for m in range(rows * cols):
-                    q = (m // cols + 1) * (cols + 1) + m % cols + 1
-                    if s[COLOUR, q] == EMPTY and is_legal(s, q, colour):
-                        if q == p:
-                            used[found[colour - 1, m]] += 1
-                        else:
-                            waiting[colour - 1, m] += 1
-            _make_move(follower, tables, p, colour)
-        _add_waiting(0, matches, True, waiting, unused)
-        _add_waiting(1, matches, True, waiting, unused)
-
-
-# ----- The re-ranker -----
-
-
-@kernel
-def learn_games(
-    points, colours, offsets, games, rows, cols, tables, frequency, top, memory, penalty, alpha,
-    samples,
-):  # fmt: skip
-    """Make samples of the `top` candidates and of the expert's move; learn or store each.
-
-    If `samples` has rows (label, then WIDTH features), the samples are stored there and their
-    number is returned. Otherwise the re-ranker learns them by FTRL-proximal with the state
-    `memory`, and the sum of losses is returned.
-    """
-    follower = _new_follower(rows, cols, tables, frequency)
-    s, likes, earlier = follower[0], follower[2][5], follower[5]
-    moves, order = np.zeros(rows * cols, np.int64), np.zeros(rows * cols, np.int64)
-    feats, current, scores = np.zeros(WIDTH, np.int64), np.zeros(WIDTH), np.zeros(rows * cols)
-    n_patterns = frequency.shape[0]
-    loss = 0.0
-    written = 0
-    for g in games:
-        _begin_game(follower, tables)
-        for k in range(offsets[g], offsets[g + 1]):
-            p, colour = np.int64(points[k]), np.int64(colours[k])
-            if not takes_turn(s, p, colour):
-                break
-            if p > 0:
-                _find_largest(follower, tables, frequency, colour)
-                n = _rank_candidates(s, colour, likes, earlier[0], top, moves, order, scores)
-                take = min(top, n)
-                target = _place_of(p, moves, order)
-                for m in range(take + (1 if target >= take else 0)):
-                    q = moves[order[m if m < take else target]]
-                    pattern = _pattern_of(follower, q, colour)
-                    _candidate_features(
-                        n_patterns, pattern, q, earlier[0], earlier[1], rows, cols, feats
-                    )
-                    if samples.shape[0] == 0:
-                        loss += _ftrl_step(feats, q == p, memory, current, penalty, alpha)
-                    else:
-                        samples[written, 0] = q == p
-                        samples[written, 1:] = feats
-                        written += 1
-            _make_move(follower, tables, p, colour)
-    return loss if samples.shape[0] == 0 else np.float64(written)
 
 
 @inner_kernel
@@ -566,39 +570,146 @@ def _place_of(p, moves, order):
 
 
 @kernel
-def measure_games(
-    points, colours, offsets, games, rows, cols, tables, frequency, weights, top, tops, hits,
-    counts,
-):  # fmt: skip
-    """Rank every expert's move; add credit to `hits` and `counts` by phase; return the loss."""
-    follower = _new_follower(rows, cols, tables, frequency)
-    s, likes, earlier = follower[0], follower[2][5], follower[5]
-    area = rows * cols
-    moves, order = np.zeros(area, np.int64), np.zeros(area, np.int64)
-    feats = np.zeros(WIDTH, np.int64)
-    scores, final = np.zeros(area), np.zeros(area)
-    loss = 0.0
-    for g in games:
+def count_games(games, rows, cols, tables, frequency, used, unused):
+    """Count how often the largest patterns of all legal points were played and not played."""
+    points, colours, offsets, which = games
+    follower = _new_follower(rows, cols, tables)
+    s, rings, matches = follower[0], follower[1], follower[2]
+    # Counts of unused patterns wait at their points and are added when the pattern changes: that
+    # saves most accesses to the long list of counters.
+    waiting = np.zeros((2, rows * cols), np.int64)
+    for g in which:
         _begin_game(follower, tables)
         for k in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(points[k]), np.int64(colours[k])
             if not takes_turn(s, p, colour):
                 break
             if p > 0:
-                _find_largest(follower, tables, frequency, colour)
-                n = _rank_candidates(s, colour, likes, earlier[0], top, moves, order, scores)
-                take = min(top, n)
-                for m in range(take):
-                    q = moves[order[m]]
-                    _candidate_features(
-                        frequency.shape[0], _pattern_of(follower, q, colour), q, earlier[0],
-                        earlier[1], rows, cols, feats,
-                    )  # fmt: skip
-                    scores[m] = 0.0
-                    for f in feats:
-                        scores[m] += weights[f]
-                _final_scores(moves, order, n, take, scores, likes, colour, cols, final)
-                phase = (k - offsets[g]) // _PLIES_PER_PHASE
-                loss += _credit(final, n, _place_of(p, moves, order), tops, hits, counts, phase)
+                _add_waiting(colour - 1, matches, False, waiting, unused)
+                _match_side(rings, colour - 1, tables, frequency, matches)
+                for m in range(rows * cols):
+                    q = (m // cols + 1) * (cols + 1) + m % cols + 1
+                    if q == p:
+                        used[matches[0][_FOUND, colour - 1, m]] += 1
+                    elif s[COLOUR, q] == EMPTY and is_legal(s, q, colour):
+                        waiting[colour - 1, m] += 1
             _make_move(follower, tables, p, colour)
-    return loss
+        _add_waiting(0, matches, True, waiting, unused)
+        _add_waiting(1, matches, True, waiting, unused)
+
+
+@kernel
+def rank_games(
+    games, rows, cols, tables, frequency, top, weights, memory, penalty, alpha, samples, tops,
+    hits, counts,
+):  # fmt: skip
+    """Replay games for the re-ranker, to measure, to learn, or to store samples.
+
+    If `hits` has rows, every expert's move is ranked with the `weights`: its credit is added to
+    `hits` and `counts` by phase, and the loss is returned. Otherwise the `top` candidates and the
+    expert's move are samples. If `samples` has rows (label, then WIDTH features) they are stored
+    there and their number is returned; else the re-ranker learns them by FTRL-proximal with the
+    state `memory`, and the sum of losses is returned.
+    """
+    points, colours, offsets, which = games
+    follower = _new_follower(rows, cols, tables)
+    s, rings, matches, _before, earlier = follower
+    lists = _new_lists(rows * cols)
+    moves, order, feats, scores = lists
+    final, current = np.zeros(rows * cols), np.zeros(WIDTH)
+    total = 0.0
+    written = 0
+    for g in which:
+        _begin_game(follower, tables)
+        for k in range(offsets[g], offsets[g + 1]):
+            p, colour = np.int64(points[k]), np.int64(colours[k])
+            if not takes_turn(s, p, colour):
+                break
+            if p > 0:
+                _match_side(rings, colour - 1, tables, frequency, matches)
+                if hits.shape[0] > 0:
+                    n = _score_candidates(
+                        s, colour, matches, earlier, weights, top, False, lists, final
+                    )
+                    phase = min((k - offsets[g]) // PLIES_PER_PHASE, counts.shape[0] - 1)
+                    target = _place_of(p, moves, order)
+                    total += _credit(final, n, target, tops, hits[phase])
+                    counts[phase] += 1
+                else:
+                    n = _rank_candidates(
+                        s, colour, matches[2], earlier[0], top, moves, order, scores
+                    )
+                    take, target = min(top, n), _place_of(p, moves, order)
+                    for m in range(take + (1 if target >= take else 0)):
+                        q = moves[order[m if m < take else target]]
+                        pattern = _pattern_of(follower, q, colour)
+                        _candidate_features(
+                            frequency.shape[0], pattern, q, earlier, rows, cols, feats
+                        )
+                        if samples.shape[0] == 0:
+                            total += _ftrl_step(feats, q == p, memory, current, penalty, alpha)
+                        else:
+                            samples[written, 0] = q == p
+                            for f in range(WIDTH):
+                                samples[written, 1 + f] = feats[f]
+                            written += 1
+            _make_move(follower, tables, p, colour)
+    return total + written
+
+
+# ----- Hash tables: open addressing, key 0 marks a free slot, the length is a power of two -----
+
+
+@inner_kernel
+def _find_slot(table, key):
+    """Return the slot of `key` (not 0), or the free slot where it belongs."""
+    mask = table.shape[0] - 1
+    h = key ^ (key >> 32)
+    i = (h ^ (h >> 15)) & mask
+    while table[i] != 0 and table[i] != key:
+        i = (i + 1) & mask
+    return i
+
+
+@inner_kernel
+def lookup(table, values, key):
+    """Return the number stored for `key`, or -1."""
+    mask = table.shape[0] - 1
+    h = key ^ (key >> 32)
+    i = (h ^ (h >> 15)) & mask
+    while True:
+        k = table[i]
+        if k == key:
+            return values[i]
+        if k == 0:
+            return -1
+        i = (i + 1) & mask
+
+
+@kernel
+def store_all(table, values, keys, numbers):
+    """Store distinct keys (not 0) with their numbers."""
+    for j in range(keys.shape[0]):
+        i = _find_slot(table, keys[j])
+        table[i] = keys[j]
+        values[i] = numbers[j]
+
+
+@kernel
+def add_counts(table, counts, used, keys, amounts):
+    """Add amounts to the counts of keys until the table is 60 % full; return how many were added.
+
+    `used` (one entry) is the number of distinct keys. The caller enlarges the table and continues.
+    """
+    limit = table.shape[0] * 6 // 10
+    for j in range(keys.shape[0]):
+        if keys[j] == 0:
+            continue
+        i = _find_slot(table, keys[j])
+        if table[i] == 0:
+            if used[0] >= limit:
+                return j
+            table[i] = keys[j]
+            used[0] += 1
+        counts[i] += amounts[j]
+    return keys.shape[0]

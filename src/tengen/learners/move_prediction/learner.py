@@ -1,29 +1,235 @@
-"""The move predictor as an estimator and a policy: fit, save, load, priors, evaluate."""
+"""The move predictor: its model, and the estimator and policy around it.
+
+A pattern is the arrangement of own stones, enemy stones, empty points and edge on a template around
+a point. The fixed random keys that hash patterns are made here; `kernels` uses them.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tengen.arrays import FloatArray
+from tengen.arrays import FloatArray, IntArray
 from tengen.errors import ModelError
-from tengen.learners.move_prediction.model import Measured, PredictionModel
+from tengen.learners.move_prediction import kernels
+from tengen.learners.move_prediction.kernels import PLIES_PER_PHASE, REACH, RING_LIMITS, RINGS, SPAN
 from tengen.learners.move_prediction.settings import PredictionSettings
-from tengen.learners.move_prediction.training import refuse_unsuitable
 from tengen.models import Card, Run, StoredLearner, fingerprint, from_plain, to_plain
 from tengen.models.store import Tensors
+from tengen.statistics import wilson
 
 if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.records.arrays import GameArrays
 
+TOPS = (1, 5, 10, 20, 40, 60, 80)
+"""Ranks at which cumulative accuracy is measured."""
+_KEY_SEED = 20070401
+"""Seed of the hash keys. Model files contain hashes, so it never changes."""
+_PHASES = 10
 _PASS_PRIOR = 1e-4
 """Prior of a pass while other moves are legal: passes are not predicted."""
 _DEFAULTS = PredictionSettings()
+_NONE = np.zeros((0, 2))
+
+
+@lru_cache(maxsize=16)
+def hash_tables(rows: int, cols: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return (rings of the empty board, keys by orientation, ring of each offset) for one size."""
+    generator = np.random.Generator(np.random.PCG64(_KEY_SEED))
+    high, size = np.iinfo(np.int64).max, (SPAN * SPAN, 3)
+    base = generator.integers(-high - 1, high, size=size, dtype=np.int64, endpoint=True)
+    dr, dc = (each - REACH for each in np.divmod(np.arange(SPAN * SPAN), SPAN))
+    keys = np.empty((*size, kernels.ORIENTATIONS), np.int64)
+    for o in range(kernels.ORIENTATIONS):
+        row, col = (dc, dr) if o & 4 else (dr, dc)
+        row, col = (-row if o & 1 else row), (-col if o & 2 else col)
+        keys[:, :, o] = base[(row + REACH) * SPAN + col + REACH]
+    distance = abs(dr) + abs(dc) + np.maximum(abs(dr), abs(dc))
+    ring_of = np.where(distance > 0, np.searchsorted(RING_LIMITS, distance), -1)
+    # On the empty board only the points off it are hashed, ring by ring.
+    order = np.argsort(ring_of, kind="stable")[1:]
+    starts = np.searchsorted(ring_of[order], np.arange(RINGS))
+    rings = np.empty((2, rows * cols, RINGS, kernels.ORIENTATIONS), np.int64)
+    for i in range(rows * cols):
+        row, col = i // cols + dr[order], i % cols + dc[order]
+        outside = (row < 0) | (row >= rows) | (col < 0) | (col >= cols)
+        hashed = np.where(outside[:, None], keys[order, 2], 0)
+        rings[:, i] = np.bitwise_xor.reduceat(hashed, starts, axis=0)
+    return rings, keys, ring_of
+
+
+@dataclass
+class Measured:
+    """Accuracy of a predictor on games; rates are fractions."""
+
+    games: int = 0
+    hits: FloatArray = field(default_factory=lambda: np.zeros((_PHASES, len(TOPS))))
+    counts: FloatArray = field(default_factory=lambda: np.zeros(_PHASES))
+    loss: float = 0.0
+    seconds: float = 0.0
+    """Processor time."""
+
+    @property
+    def positions(self) -> int:
+        """Number of predicted moves."""
+        return int(self.counts.sum())
+
+    def rate(self, top: int) -> float:
+        """Return the share of moves among the best `top`."""
+        return float(self.hits[:, TOPS.index(top)].sum() / max(self.positions, 1))
+
+    def interval(self, top: int) -> tuple[float, float]:
+        """Return the 95 % interval of `rate`, treating positions as independent."""
+        return wilson(float(self.hits[:, TOPS.index(top)].sum()), self.positions)
+
+    def phases(self) -> list[dict[str, float]]:
+        """Return the top-1 accuracy per 30 plies."""
+        return [
+            {
+                "from_ply": PLIES_PER_PHASE * k,
+                "positions": int(self.counts[k]),
+                "top1": float(self.hits[k, 0] / self.counts[k]),
+            }
+            for k in range(_PHASES)
+            if self.counts[k] > 0
+        ]
+
+    def summary(self) -> dict[str, object]:
+        """Return the figures as plain values for JSON."""
+        n = max(self.positions, 1)
+        return {
+            "games": self.games,
+            "positions": self.positions,
+            **{f"top{top}": self.rate(top) for top in (1, 5, 10, 20)},
+            "log_loss": self.loss / n,
+            "seconds": self.seconds,
+            "interval": list(self.interval(1)),
+            "milliseconds_per_position": 1000 * self.seconds / n,
+            "phases": self.phases(),
+        }
+
+
+@dataclass
+class PredictionModel:
+    """Known patterns `keys`, numbered from 1, with frequencies and the re-ranker's weights.
+
+    Entry 0 of `frequency` is the frequency of "no known pattern".
+    """
+
+    keys: IntArray
+    frequency: FloatArray
+    weights: FloatArray
+    templates: IntArray
+    top: int
+    sizes: list[tuple[int, int]]
+
+    @property
+    def features(self) -> int:
+        """Number of features whose weight is not zero."""
+        return int(np.count_nonzero(self.weights))
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a model file; zero weights are left out."""
+        used = np.flatnonzero(self.weights)
+        return {
+            "keys": self.keys,
+            "frequency": self.frequency.astype(np.float32),
+            "weight_index": used.astype(np.uint32),
+            "weights": self.weights[used].astype(np.float16),
+            "templates": self.templates,
+            "top": np.array([self.top], np.int64),
+        }
+
+    @classmethod
+    def from_tensors(
+        cls, tensors: dict[str, NDArray[Any]], sizes: list[tuple[int, int]]
+    ) -> PredictionModel:
+        """Rebuild a model from the arrays that `tensors` returned."""
+        keys, frequency = tensors["keys"], tensors["frequency"].astype(np.float64)
+        weights = np.zeros(kernels.feature_count(len(frequency)))
+        weights[tensors["weight_index"]] = tensors["weights"]
+        top, templates = int(tensors["top"][0]), tensors["templates"]
+        # The kernels check no bounds, so foreign files must be rejected here.
+        if len(frequency) != len(keys) + 1 or not sizes:
+            raise ValueError(f"{len(frequency)} frequencies for {len(keys)} patterns")
+        if top < 0 or list(templates) != sorted(set(templates) & set(range(RINGS))):
+            raise ValueError(f"templates {templates.tolist()}, {top} candidates")
+        return cls(keys, frequency, weights, templates, top, list(sizes))
+
+    def tables(self, rows: int, cols: int) -> tuple[NDArray[Any], ...]:
+        """Return the `tables` of the kernels for one board size."""
+        n = max(len(self.keys), 1)
+        size = 1 << max(4, int(np.ceil(np.log2(2.2 * n))))
+        table, values = np.zeros(size, np.int64), np.zeros(size, np.int32)
+        numbers = np.arange(1, len(self.keys) + 1, dtype=np.int32)
+        kernels.store_all(table, values, np.ascontiguousarray(self.keys), numbers)
+        bits = np.zeros(64 << max(0, int(np.ceil(np.log2(n / 8)))), np.bool_)  # a byte per key
+        bits[(self.keys >> kernels.SIEVE_SHIFT) & (len(bits) - 1)] = True
+        sieve = np.packbits(bits, bitorder="little").view(np.uint64)
+        return (*hash_tables(rows, cols), self.templates, table, values, sieve)
+
+    def rank_games(
+        self,
+        games: GameArrays,
+        which: IntArray,
+        *,
+        top: int,
+        memory: FloatArray = _NONE,
+        penalty: float = 0.0,
+        alpha: float = 1.0,
+        samples: IntArray | None = None,
+        measured: Measured | None = None,
+    ) -> float:
+        """Learn from games, store their samples, or measure on them; see `kernels.rank_games`."""
+        rows, cols = int(games.rows[0]), int(games.cols[0])
+        stored = np.zeros((0, 0), np.int64) if samples is None else samples
+        found = measured or Measured(hits=np.zeros((0, len(TOPS))), counts=np.zeros(0))
+        return float(
+            kernels.rank_games(
+                (games.moves, games.colours, games.offsets, which), rows, cols,
+                self.tables(rows, cols), self.frequency, top, self.weights, memory, penalty, alpha,
+                stored, np.array(TOPS), found.hits, found.counts,
+            )
+        )  # fmt: skip
+
+    def priors(self, board: Board, tables: tuple[NDArray[Any], ...]) -> tuple[IntArray, FloatArray]:
+        """Return the legal points (simple ko) and their normalised scores.
+
+        The last moves of the board are undone to find the patterns they were played on. A position
+        that was set up without moves has no history.
+        """
+        points = np.zeros(board.rows * board.cols, np.int64)
+        final = np.zeros(board.rows * board.cols)
+        n = kernels.score_board(
+            np.ascontiguousarray(board.state), _history(board, tables), tables, self.frequency,
+            self.weights, self.top, points, final,
+        )  # fmt: skip
+        if n == 0:
+            return points[:0], final[:0]
+        shares = np.exp(final[:n] - final[:n].max())
+        return points[:n], shares / shares.sum()
+
+
+def _history(board: Board, tables: tuple[NDArray[Any], ...]) -> IntArray:
+    """Return the points of the last moves, latest first, and the patterns they were played on."""
+    earlier = np.zeros((2, kernels.EARLIER), np.int64)
+    earlier[0] = -1
+    past = board.copy()
+    for k in range(min(kernels.EARLIER, len(past.moves))):
+        colour, point = past.undo()
+        earlier[0, k] = point
+        if point > 0:
+            state = np.ascontiguousarray(past.state)
+            earlier[1, k] = kernels.pattern_at(state, colour, point, tables)
+    return earlier
 
 
 class MovePredictor(StoredLearner):
@@ -48,12 +254,12 @@ class MovePredictor(StoredLearner):
         ray: str | None = None,
         on_report: Callable[[str], None] = lambda line: None,
     ) -> Self:
-        """Learn from games of one size, as returned by `reading.read_games`.
+        """Learn from games of one size, as returned by `training.read_games`.
 
         With `run`, checkpoints are saved there and an interrupted training continues from the last
         one. Games with setup stones or fewer than ten moves raise `TengenError`.
         """
-        from tengen.learners.move_prediction.training import train
+        from tengen.learners.move_prediction.training import refuse_unsuitable, train
 
         refuse_unsuitable(games)
         model = train(games, self.settings, run=run, workers=workers, ray=ray, on_report=on_report)
@@ -63,13 +269,7 @@ class MovePredictor(StoredLearner):
     def open_run(
         self, folder: str | PathLike[str], games: GameArrays, *, resume: bool = False
     ) -> Run[PredictionSettings]:
-        """Open the folder of a training on these games, for `fit`.
-
-        Raises
-        ------
-        RunError
-            If it holds another run, or the same one without `resume`.
-        """
+        """Open the folder of a training on these games, for `fit`."""
         data = {"games": fingerprint(games.moves, games.colours, games.offsets)}
         return Run.open(folder, self.kind, self.settings, data=data, resume=resume)
 
@@ -141,12 +341,16 @@ class MovePredictor(StoredLearner):
 
     def evaluate(self, games: GameArrays) -> Measured:
         """Predict every move of the games and compare; ties share credit, passes are left out."""
+        from tengen.learners.move_prediction.training import refuse_unsuitable
+
         refuse_unsuitable(games)
         for rows, cols in sorted(set(zip(games.rows, games.cols, strict=True))):
             self.check_size(int(rows), int(cols))
-        self.model_.evaluate(games.take([0]), Measured())  # compiles before the clock starts
+        model, everything = self.model_, np.arange(len(games))
+        # The first game compiles before the clock starts.
+        model.rank_games(games, everything[:1], top=model.top, measured=Measured())
         measured = Measured(games=len(games))
         began = time.process_time()
-        self.model_.evaluate(games, measured)
+        measured.loss = model.rank_games(games, everything, top=model.top, measured=measured)
         measured.seconds = time.process_time() - began
         return measured

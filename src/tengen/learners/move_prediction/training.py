@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.errors import TengenError
-from tengen.learners.move_prediction import kernels, pattern_kernels
-from tengen.learners.move_prediction.model import PredictionModel, hash_tables
+from tengen.learners.move_prediction import kernels
+from tengen.learners.move_prediction.learner import PredictionModel, hash_tables
 from tengen.learners.move_prediction.settings import PredictionSettings
 from tengen.parallel import map_jobs
 from tengen.records import Corpus
@@ -32,8 +32,6 @@ from tengen.records.corpus import replay_refusals
 
 if TYPE_CHECKING:
     from tengen.models import Run
-    from tengen.records.arrays import GameArrays
-
 
 GAMES_PER_JOB = 250
 
@@ -56,13 +54,14 @@ class PatternCounter:
         """Add amounts to the counts of keys; key 0 is ignored."""
         done = 0
         while done < len(keys):
-            done += int(
-                pattern_kernels.add_counts(
-                    self._table, self._counts, self._used, keys[done:], amounts[done:]
-                )
+            done += kernels.add_counts(
+                self._table, self._counts, self._used, keys[done:], amounts[done:]
             )
             if done < len(keys):
-                self._grow()
+                known = self._table != 0
+                grown = PatternCounter(4 * len(self._table))
+                grown.add(self._table[known], self._counts[known])
+                self.__dict__ = grown.__dict__
 
     def __len__(self) -> int:
         return int(self._used[0])
@@ -71,21 +70,13 @@ class PatternCounter:
         """Return the keys that occurred at least `minimum` times, in ascending order."""
         return np.sort(self._table[(self._table != 0) & (self._counts >= minimum)])
 
-    def _grow(self) -> None:
-        keep = self._table != 0
-        keys, counts = self._table[keep], self._counts[keep]
-        self._table = np.zeros(4 * len(self._table), np.int64)
-        self._counts = np.zeros(4 * len(self._counts), np.int64)
-        self._used[0] = 0
-        self.add(keys, counts)
-
 
 def expert_keys(games: GameArrays, templates: tuple[int, ...]) -> IntArray:
     """Return the keys of all templates at every move of games of one size; passes are left out."""
     rows, cols = int(games.rows[0]), int(games.cols[0])
     out = np.zeros((len(games.moves), len(templates)), np.int64)
     n = kernels.expert_patterns(
-        games.moves, games.colours, games.offsets, np.arange(len(games)), rows, cols,
+        (games.moves, games.colours, games.offsets, np.arange(len(games))), rows, cols,
         *hash_tables(rows, cols), np.array(templates, np.int64), out,
     )  # fmt: skip
     return out[: int(n)]
@@ -171,8 +162,8 @@ def learn_frequencies(
     model = untrained(known, np.zeros(len(known) + 1), settings, (rows, cols))
     used, unused = np.zeros(len(known) + 1, np.int64), np.zeros(len(known) + 1, np.int64)
     kernels.count_games(
-        games.moves, games.colours, games.offsets, which, rows, cols, model.tables(rows, cols),
-        used, unused,
+        (games.moves, games.colours, games.offsets, which), rows, cols, model.tables(rows, cols),
+        model.frequency, used, unused,
     )  # fmt: skip
     model.frequency = (used + 1) / (used + unused + 2)
     on_report(f"frequencies, {time.process_time() - began:.1f} s")
@@ -213,8 +204,6 @@ def learn_reranker(
     Continues from `state`, and calls `save` before the first and after every pass.
     """
     began = time.process_time()
-    rows, cols = model.sizes[0]
-    tables = model.tables(rows, cols)
     if state is None:
         state = ReRankerState(np.zeros((len(model.weights), 2)))
         save(state)
@@ -222,14 +211,14 @@ def learn_reranker(
     # penalty.
     penalty = settings.width * settings.passes
     for number in range(state.passes, settings.passes):
-        loss = kernels.learn_games(
-            games.moves, games.colours, games.offsets, which, rows, cols, tables, model.frequency,
-            settings.top, state.memory, penalty, settings.alpha, np.zeros((0, 0), np.int64),
+        state.loss = model.rank_games(
+            games, which, top=settings.top, memory=state.memory, penalty=penalty,
+            alpha=settings.alpha,
         )  # fmt: skip
-        state.passes, state.loss = number + 1, float(loss)
+        state.passes = number + 1
         save(state)
         seconds = time.process_time() - began
-        on_report(f"re-ranker pass {number + 1}, loss {loss:.0f}, {seconds:.1f} s")
+        on_report(f"re-ranker pass {number + 1}, loss {state.loss:.0f}, {seconds:.1f} s")
     z, squares = state.memory[:, 0], state.memory[:, 1]
     shrunk = np.sign(z) * np.maximum(np.abs(z) - penalty, 0.0)
     model.weights = -shrunk * settings.alpha / (1 + np.sqrt(squares))
@@ -240,15 +229,9 @@ def samples(
     games: GameArrays, model: PredictionModel, which: IntArray
 ) -> tuple[IntArray, IntArray]:
     """Return the features and labels of the re-ranker's samples, for solvers that need them all."""
-    rows, cols = int(games.rows[0]), int(games.cols[0])
     positions = int(games.lengths()[which].sum())
     out = np.zeros((positions * (model.top + 1), kernels.WIDTH + 1), np.int64)
-    n = int(
-        kernels.learn_games(
-            games.moves, games.colours, games.offsets, which, rows, cols,
-            model.tables(rows, cols), model.frequency, model.top, np.zeros((0, 2)), 0.0, 0.1, out,
-        )
-    )  # fmt: skip
+    n = int(model.rank_games(games, which, top=model.top, samples=out))
     return out[:n, 1:], out[:n, 0]
 
 
@@ -291,11 +274,6 @@ def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, Skipped]:
 
     Memory holds about a hundred bytes per game. The moves are in a temporary file that disappears
     with the arrays.
-
-    Raises
-    ------
-    TengenError
-        If no game is left.
     """
     corpus = Corpus(list(paths))
     out = Skipped()
