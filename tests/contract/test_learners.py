@@ -86,8 +86,7 @@ def fit_opening_td(learner: Any) -> Any:
 
 
 def fit_opening_evolution(learner: Any) -> Any:
-    from tengen.learners.opening_evolution.settings import EvolutionSettings
-    from tengen.learners.opening_evolution.training import measure_with
+    from tengen.learners.opening_evolution import EvolutionSettings, measure_with
 
     learner.settings = EvolutionSettings(
         rows=5, cols=5, population=4, generations=2, moves=3, network="spatial"

@@ -30,9 +30,9 @@ from tengen.learners.opening_evolution import (
     SHAPES,
     Breeding,
     EvolutionSettings,
+    Measure,
     OpeningEvolution,
 )
-from tengen.learners.opening_evolution.training import Measure
 from tengen.models import find_model, has_model
 from tengen.models.runs import SNAPSHOTS, Run, read_metrics, read_run
 from tengen.models.settings import CheckedSettings, from_plain, setting, to_plain
@@ -155,7 +155,7 @@ def play_duel(duel: Duel) -> Row:
     model = _model(duel.model)
     me = _side(duel.player) if duel.player else model.player()
     seeds = spawn_seeds(duel.seed, (duel.games + 1) // 2, *duel.key)
-    terms = model.settings.terms(duel.random_plies)
+    terms = replace(model.settings, random_plies=duel.random_plies)
     opponent, expert = _side(duel.opponent), _expert(duel.expert)
     scores = opening_evolution.match(me, opponent, expert, terms, seeds)
     return {"scores": [float(score) for score in scores[: duel.games]]}

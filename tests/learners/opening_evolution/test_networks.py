@@ -24,7 +24,7 @@ def plain_dense(shape: Dense, weights: np.ndarray, board: Board, me: int) -> flo
     """The forward pass by its definition."""
     grid = board.grid().ravel()
     x = np.where(grid == 0, 0.0, np.where(grid == me, 1.0, -1.0))
-    w1, w2 = shape.cut(weights)
+    _, w1, w2 = shape.cut(weights)
     hidden = np.tanh(np.append(x, 1.0) @ w1)
     return float(np.tanh(np.append(hidden, 1.0) @ w2))
 
@@ -90,12 +90,15 @@ def slow_minimax(shape: Shape, weights: np.ndarray, board: Board, plies: int) ->
 
 
 @pytest.mark.parametrize("plies", [1, 2])
-def test_dense_search_finds_the_best_move_captures_included(plies: int) -> None:
+@pytest.mark.parametrize(("kind", "size"), [(Dense, 4), (Spatial, 5)])
+def test_search_finds_the_best_move_captures_included(
+    kind: type[Shape], size: int, plies: int
+) -> None:
     rng = np.random.default_rng(plies)
     for _ in range(BOARDS):
         # A crowded little board, so that moves and replies capture.
-        board = some_board(rng, 4, 22)
-        shape = Dense(4, 4, plies=plies)
+        board = some_board(rng, size, 22 if size == 4 else 30)
+        shape = kind(size, size, plies=plies)
         weights = rng.normal(0, 0.3, shape.n_weights)
         values = slow_minimax(shape, weights, board, plies)
         chosen = shape.move(weights, board)
@@ -105,23 +108,11 @@ def test_dense_search_finds_the_best_move_captures_included(plies: int) -> None:
             assert values[chosen] == pytest.approx(max(values.values()), abs=1e-12)
 
 
-@pytest.mark.parametrize("plies", [1, 2])
-def test_spatial_moves_are_the_best(plies: int) -> None:
-    rng = np.random.default_rng(9)
-    for _ in range(BOARDS):
-        board = some_board(rng, 5, 30)
-        shape = Spatial(5, 5, plies=plies)
-        weights = rng.normal(0, 0.3, shape.n_weights)
-        values = slow_minimax(shape, weights, board, plies)
-        chosen = shape.move(weights, board)
-        assert values[chosen] == pytest.approx(max(values.values()), abs=1e-12)
-
-
 def test_free_choice_may_be_illegal() -> None:
     board = Board(5, moves="B C3")
     weights = np.zeros(Dense(5, 5).n_weights)
     shape = Dense(5, 5, plies=1, free=True)
-    w1, w2 = shape.cut(weights)
+    _, w1, w2 = shape.cut(weights)
     w1[12, 0] = w2[0] = 1.0  # one unit that likes a stone in the centre, which is taken
     assert shape.move(weights, board) == board.point("C3")
     assert board.is_legal(board.answer(Dense(5, 5, plies=1).move(weights, board)))

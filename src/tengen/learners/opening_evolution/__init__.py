@@ -1,18 +1,20 @@
 """Openings by evolution (Kendall, Yaakob, Hingston 2004): networks selected by their games."""
 
-from tengen.learners.opening_evolution.learner import KIND, OpeningEvolution
-from tengen.learners.opening_evolution.networks import SHAPES, Dense, Shape, Shared, Spatial, Tiled
-from tengen.learners.opening_evolution.settings import EvolutionSettings, OpeningTerms
-from tengen.learners.opening_evolution.strategy import STRATEGIES, Population, next_generation
-from tengen.learners.opening_evolution.training import (
+from tengen.learners.opening_evolution.learner import (
+    KIND,
     Breeding,
+    Measure,
     NetworkPlayer,
+    OpeningEvolution,
     evolve,
     fitness,
     match,
     measure_on,
     measure_with,
 )
+from tengen.learners.opening_evolution.networks import SHAPES, Dense, Shape, Shared, Spatial, Tiled
+from tengen.learners.opening_evolution.settings import EvolutionSettings
+from tengen.learners.opening_evolution.strategy import STRATEGIES
 
 __all__ = [
     "KIND",
@@ -21,10 +23,9 @@ __all__ = [
     "Breeding",
     "Dense",
     "EvolutionSettings",
+    "Measure",
     "NetworkPlayer",
     "OpeningEvolution",
-    "OpeningTerms",
-    "Population",
     "Shape",
     "Shared",
     "Spatial",
@@ -34,5 +35,4 @@ __all__ = [
     "match",
     "measure_on",
     "measure_with",
-    "next_generation",
 ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import copy_state, in_atari, is_legal, near, play_move
+from tengen.board.kernels import copy_row, copy_state, in_atari, is_legal, near, play_move
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, NEXT, PASS, ROWS, SCALARS, TURN
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
@@ -129,16 +129,6 @@ def _dense_sums(x, w1, out):
 
 
 @kernel
-def dense_value(s, me, w1, w2):
-    """Return the value of a position by the plain forward pass, before the last tanh."""
-    x = np.empty(w1.shape[0] - 1)
-    hidden = np.empty(w1.shape[1])
-    _read_inputs(s, me, x)
-    _dense_sums(x, w1, hidden)
-    return _output(hidden, w2)
-
-
-@kernel
 def _candidate(s, i, me, free, where, how):
     """List the inputs that change when `me` takes cell `i`; return how many, 0 if it may not.
 
@@ -181,47 +171,14 @@ def _add_rows(w1, where, how, count, base, out):
 
 
 @kernel
-def _window_sums(x, w0, starts, sizes, offsets, cols, out):
-    """Fill `out` with the sums of all windows over inputs `x`.
-
-    Window u covers sizes[u] x sizes[u] points from index starts[u]; its weights stand at
-    offsets[u], row by row, its bias behind them.
-    """
-    for u in range(starts.shape[0]):
-        m = sizes[u]
-        total = w0[offsets[u] + m * m]
-        for r in range(m):
-            for c in range(m):
-                total += w0[offsets[u] + r * m + c] * x[starts[u] + r * cols + c]
-        out[u] = total
-
-
-@kernel
-def spatial_value(s, me, weights, windows):
-    """Return the value of a position by the plain forward pass, before the last tanh.
-
-    `weights` are the windows' weights, the second layer and the output; `windows` what
-    `_window_sums` wants.
-    """
-    w0, w1, w2 = weights
-    starts, sizes, offsets = windows
-    x = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS])
-    sums, hidden = np.empty(starts.shape[0]), np.empty(w1.shape[1])
-    _read_inputs(s, me, x)
-    _window_sums(x, w0, starts, sizes, offsets, s[SCALARS, COLS], sums)
-    _bend(sums, sums.shape[0])
-    _dense_sums(sums, w1, hidden)
-    return _output(hidden, w2)
-
-
-@kernel
 def _read_windows(x, weights, windows, cover, sums, bent, base):
     """Fill the windows' sums, their tanh, and the second layer's sums for inputs `x`.
 
-    Adds up stones, which are fewer than points.
+    Window u covers sizes[u] x sizes[u] points; its weights stand at offsets[u], row by row, its
+    bias behind them. Adds up stones, which are fewer than points.
     """
     w0, w1, _ = weights
-    _, sizes, offsets = windows
+    sizes, offsets = windows
     over, places = cover
     for u in range(sums.shape[0]):
         sums[u] = w0[offsets[u] + sizes[u] * sizes[u]]
@@ -233,8 +190,7 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
             if u < 0:
                 break
             sums[u] += x[i] * w0[places[i, j]]
-    for u in range(sums.shape[0]):
-        bent[u] = sums[u]
+    copy_row(sums, bent)
     _bend(bent, bent.shape[0])
     _dense_sums(bent, w1, base)
 
@@ -268,8 +224,7 @@ def _carry(w1, touched, fresh, n, bent, base, out):
     _bend(fresh, n)
     for k in range(n):
         fresh[k] -= bent[touched[k]]
-    for h in range(out.shape[0]):
-        out[h] = base[h]
+    copy_row(base, out)
     # Four windows a sweep: `out` is loaded and stored a quarter as often.
     for k in range(0, n - 3, 4):
         a, b, c, d = touched[k], touched[k + 1], touched[k + 2], touched[k + 3]
@@ -285,6 +240,17 @@ def _carry(w1, touched, fresh, n, bent, base, out):
 
 
 @kernel
+def _order(values, sign, out):
+    """Write the indices of the values in rising order of sign * value, equal ones as they stand."""
+    for i in range(values.shape[0]):
+        j = i
+        while j > 0 and sign * values[i] < sign * values[out[j - 1]]:
+            out[j] = out[j - 1]
+            j -= 1
+        out[j] = i
+
+
+@kernel
 def _shift(weights, cover, where, how, count, sums, bent, base, work, slot, touched, fresh):
     """Write to `work` the upper sums after the listed inputs changed the windows over them."""
     n = _touch(weights[0], cover, where, how, count, sums, slot, touched, fresh)
@@ -297,7 +263,8 @@ def _descend(weights, cover, where, how, count, node, child, slot, touched, fres
     sums, bent, base = node
     sums2, bent2, base2 = child
     n = _touch(weights[0], cover, where, how, count, sums, slot, touched, fresh)
-    sums2[:], bent2[:] = sums, bent
+    copy_row(sums, sums2)
+    copy_row(bent, bent2)
     for k in range(n):
         sums2[touched[k]] = fresh[k]
     _carry(weights[1], touched, fresh, n, bent, base, base2)
@@ -310,7 +277,7 @@ def best_move(s, weights, windows, cover, free, width):
     """Return the point after which the network likes the position best, or PASS without any.
 
     `weights` are the windows' weights, the layer above them and the output; `windows` what
-    `_window_sums` wants; cover[0][cell] lists the windows over a cell (-1 behind the last), and
+    `_read_windows` takes; cover[0][cell] lists the windows over a cell (-1 behind the last), and
     cover[1] the place of that cell's weight in each. A dense network has no windows.
 
     With `width` 0 it looks one ply ahead; else two plies, at the `width` moves that look best
@@ -350,11 +317,12 @@ def best_move(s, weights, windows, cover, free, width):
             else:
                 _shift(weights, cover, where, how, 1, sums, bent, base, work, slot, touched, fresh)
             second[i] = _output(work, w2)
-    if width == 0:
-        best = np.argmax(first)
-        return _point_of(best, cols) if first[best] > _NEVER else PASS
     # The most promising moves and replies first, so that alpha-beta cuts early.
-    order, replies = np.argsort(-first, kind="mergesort"), np.argsort(second, kind="mergesort")
+    order, replies = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    _order(first, -1.0, order)
+    if width == 0:
+        return _point_of(order[0], cols) if first[order[0]] > _NEVER else PASS
+    _order(second, 1.0, replies)
     t = np.empty_like(s)
     sums2, bent2, base2 = np.empty(units), np.empty(units), np.empty(hidden)
     best, best_value, killer = PASS, _NEVER, -1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,102 +27,112 @@ _HIDDEN_SHARE = 3
 """The paper's hidden layers have a third of the units below them."""
 
 
-# What kernels get for a network without windows.
-_NO_WEIGHTS = np.zeros(0)
-_NO_WINDOWS = (np.zeros(0, np.int64),) * 3
-_NO_COVER = (np.zeros((0, 0), np.int64),) * 2
-
-
-class Shape(Protocol):
-    """A kind of network."""
-
-    @property
-    def rows(self) -> int:
-        """Rows of the board it plays on."""
-        ...
-
-    @property
-    def cols(self) -> int:
-        """Columns of the board it plays on."""
-        ...
-
-    @property
-    def n_weights(self) -> int:
-        """Length of the weight vector, biases included."""
-        ...
-
-    def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
-        """Return the plain network of these weights, and its own weights."""
-        ...
-
-    def move(self, weights: Weights, board: Board) -> int:
-        """Choose a point for the side to move; the caller checks superko."""
-        ...
-
-    def value(self, weights: Weights, board: Board, colour: int) -> float:
-        """Return the output of the network playing `colour`, from -1 to +1."""
-        ...
-
-
 @dataclass(frozen=True)
-class Dense:
-    """A hidden layer and an output: 169-55-1 on 13x13, with one or two plies of look-ahead."""
+class Shape:
+    """A kind of network: layers over windows of the board, or over the board itself."""
 
     rows: int = 13
     cols: int = 13
     free: bool = False
     """Whether illegal points are candidates too, for which the player then passes."""
-    plies: int = 2
+    plies: int = 1
+    """Look-ahead: 1 for the position after the own move, 2 for all replies too."""
+
+    @property
+    def hidden(self) -> int:
+        """Units in the layer below the output."""
+        raise NotImplementedError
+
+    @cached_property
+    def windows(self) -> IntArray:
+        """One row per window: first cell, side, index of its first weight."""
+        return np.zeros((0, 3), np.int64)
+
+    @property
+    def n_weights(self) -> int:
+        """Length of the weight vector, biases included."""
+        return sum(self._sizes) + self.hidden + 1
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        """Weights of the windows and of the layer above them, biases included."""
+        below = len(self.windows) or self.rows * self.cols
+        own = sum(int(m) * int(m) + 1 for _, m, _ in self.windows)
+        return own, (below + 1) * self.hidden
+
+    def cut(self, weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return the windows' weights, the layer above them, the output; biases come last."""
+        _check(weights, self.n_weights)
+        first, second = np.cumsum(self._sizes)
+        return weights[:first], weights[first:second].reshape(-1, self.hidden), weights[second:]
 
     def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
-        """Return itself."""
+        """Return the plain network of these weights, and its own weights."""
         return self, weights
+
+    @cached_property
+    def _cover(self) -> tuple[IntArray, IntArray]:
+        """The windows over each cell (-1 after the last), and the index of its weight in each."""
+        over: list[list[tuple[int, int]]] = [[] for _ in range(self.rows * self.cols)]
+        for u, (start, m, place) in enumerate(self.windows):
+            for r in range(m):
+                for c in range(m):
+                    over[start + r * self.cols + c].append((u, place + r * m + c))
+        table = np.full((2, len(over), max(map(len, over)) + 1), -1, np.int64)
+        for i, cell in enumerate(over):
+            for j, pair in enumerate(cell):
+                table[:, i, j] = pair
+        return np.ascontiguousarray(table[0]), np.ascontiguousarray(table[1])
+
+    @cached_property
+    def _columns(self) -> tuple[IntArray, ...]:
+        """Sides and first weights of the windows, as kernels take them."""
+        return tuple(np.ascontiguousarray(column) for column in self.windows.T[1:])
+
+    def move(self, weights: Weights, board: Board) -> int:
+        """Choose a point for the side to move by look-ahead; the caller checks superko."""
+        plain, full = self.unfold(weights)
+        width = self.rows * self.cols * (self.plies - 1)
+        parts = plain.cut(full), plain._columns, plain._cover
+        return int(kernels.best_move(board.state, *parts, self.free, width))
+
+    def value(self, weights: Weights, board: Board, colour: int) -> float:
+        """Return the output of the network playing `colour`, from -1 to +1."""
+        plain, full = self.unfold(weights)
+        w0, w1, w2 = plain.cut(full)
+        grid = board.grid().ravel()
+        x = np.where(grid == 0, 0.0, np.where(grid == colour, 1.0, -1.0))
+        if len(plain.windows):
+            (over, places), (sides, starts) = plain._cover, plain._columns
+            sums = w0[starts + sides * sides]
+            inside = over >= 0
+            np.add.at(sums, over[inside], (x[:, None] * w0[places])[inside])
+            x = np.tanh(sums)
+        hidden = np.tanh(np.append(x, 1.0) @ w1)
+        return float(np.tanh(np.append(hidden, 1.0) @ w2))
+
+
+@dataclass(frozen=True)
+class Dense(Shape):
+    """A hidden layer and an output: 169-55-1 on 13x13, 9,406 weights with biases."""
+
+    plies: int = 2
 
     @property
     def hidden(self) -> int:
         """Units in the hidden layer."""
         return max(self.rows * self.cols // _HIDDEN_SHARE - 1, 2)
 
-    @property
-    def n_weights(self) -> int:
-        """Length of the weight vector, biases included: 9,406 on 13x13."""
-        return (self.rows * self.cols + 1) * self.hidden + self.hidden + 1
-
-    def cut(self, weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the two layers; the last row of each is its bias."""
-        _check(weights, self.n_weights)
-        first = (self.rows * self.cols + 1) * self.hidden
-        return weights[:first].reshape(-1, self.hidden), weights[first:]
-
-    def move(self, weights: Weights, board: Board) -> int:
-        """Choose a point by look-ahead."""
-        parts = (_NO_WEIGHTS, *self.cut(weights)), _NO_WINDOWS, _NO_COVER
-        args = board.state, *parts, self.free
-        return int(kernels.best_move(*args, self.rows * self.cols * (self.plies - 1)))
-
-    def value(self, weights: Weights, board: Board, colour: int) -> float:
-        """Return the output for the side playing `colour`."""
-        return float(np.tanh(kernels.dense_value(board.state, colour, *self.cut(weights))))
-
 
 @dataclass(frozen=True)
-class Spatial:
+class Spatial(Shape):
     """One unit per m x m window (m = 3, 5, ...), a second layer, an output; no look-ahead.
 
     On 13x13: 286 windows, 95 units, 36,445 weights with biases (36,063 without, as in the paper).
     """
 
-    rows: int = 13
-    cols: int = 13
-    free: bool = False
-    plies: int = 1
-    """1 for no look-ahead, as in the paper; 2 for all replies too, which was too slow for it."""
     units: int = 0
     """Units in the second layer; 0 for a third of the windows, as in the paper."""
-
-    def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
-        """Return itself."""
-        return self, weights
 
     @cached_property
     def windows(self) -> IntArray:
@@ -135,56 +145,14 @@ class Spatial:
                     place += m * m + 1
         return np.array(found, np.int64)
 
-    @cached_property
-    def _cover(self) -> tuple[IntArray, IntArray]:
-        """The windows over each cell (-1 after the last), and the index of its weight in each."""
-        over: list[list[tuple[int, int]]] = [[] for _ in range(self.rows * self.cols)]
-        for u, (start, m, place) in enumerate(self.windows):
-            for r in range(m):
-                for c in range(m):
-                    over[start + r * self.cols + c].append((u, place + r * m + c))
-        most = max(len(cell) for cell in over) + 1
-        table = np.full((2, len(over), most), -1, np.int64)
-        for i, cell in enumerate(over):
-            table[:, i, : len(cell)] = np.array(cell).T
-        return np.ascontiguousarray(table[0]), np.ascontiguousarray(table[1])
-
     @property
     def hidden(self) -> int:
         """Units in the second layer."""
         return self.units or max(len(self.windows) // _HIDDEN_SHARE, 2)
 
-    @property
-    def n_weights(self) -> int:
-        """Length of the weight vector, biases included."""
-        _, m, place = (int(v) for v in self.windows[-1])
-        return place + m * m + 1 + (len(self.windows) + 1) * self.hidden + self.hidden + 1
 
-    def cut(self, weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return windows' weights, second layer, output."""
-        _check(weights, self.n_weights)
-        _, m, place = (int(v) for v in self.windows[-1])
-        first = place + m * m + 1
-        second = first + (len(self.windows) + 1) * self.hidden
-        return weights[:first], weights[first:second].reshape(-1, self.hidden), weights[second:]
-
-    @cached_property
-    def _columns(self) -> tuple[IntArray, ...]:
-        return tuple(np.ascontiguousarray(column) for column in self.windows.T)
-
-    def move(self, weights: Weights, board: Board) -> int:
-        """Choose the point after which the network likes the position best."""
-        parts = self.cut(weights), self._columns, self._cover
-        args = board.state, *parts, self.free
-        return int(kernels.best_move(*args, self.rows * self.cols * (self.plies - 1)))
-
-    def value(self, weights: Weights, board: Board, colour: int) -> float:
-        """Return the output for the side playing `colour`."""
-        parts = self.cut(weights), self._columns
-        return float(np.tanh(kernels.spatial_value(board.state, colour, *parts)))
-
-
-class _Folded:
+@dataclass(frozen=True)
+class _Folded(Shape):
     """A network whose weights are copies of a few free ones."""
 
     @cached_property
@@ -196,7 +164,7 @@ class _Folded:
 
     @property
     def n_weights(self) -> int:
-        """Length of the weight vector, biases included."""
+        """Number of free weights."""
         return self._copies[2]
 
     def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
@@ -204,16 +172,6 @@ class _Folded:
         _check(weights, self.n_weights)
         shape, source, _ = self._copies
         return shape, np.concatenate(([0.0], weights))[source]
-
-    def move(self, weights: Weights, board: Board) -> int:
-        """Choose a point as the plain network does."""
-        shape, full = self.unfold(weights)
-        return shape.move(full, board)
-
-    def value(self, weights: Weights, board: Board, colour: int) -> float:
-        """Return the output for the side playing `colour`."""
-        shape, full = self.unfold(weights)
-        return shape.value(full, board, colour)
 
 
 @dataclass(frozen=True)
@@ -225,9 +183,6 @@ class Tiled(_Folded):
     no more units.
     """
 
-    rows: int = 13
-    cols: int = 13
-    free: bool = False
     plies: int = 2
 
     @cached_property
@@ -235,7 +190,7 @@ class Tiled(_Folded):
         full = Dense(self.rows, self.cols, self.free, self.plies)
         # What is not named stays 0: a unit covers its window only.
         source, names = np.zeros(full.n_weights, np.int64), _Names()
-        w1, w2 = full.cut(source)
+        _, w1, w2 = full.cut(source)
         m = 1
         while (self.rows - m + 1) * (self.cols - m + 1) > full.hidden:
             m += 1
@@ -265,11 +220,6 @@ class Shared(_Folded):
     the second layer has one unit per size, fed by that size's windows with one weight per orbit of
     their places.
     """
-
-    rows: int = 13
-    cols: int = 13
-    free: bool = False
-    plies: int = 1
 
     @cached_property
     def _copies(self) -> tuple[Shape, IntArray, int]:
@@ -322,7 +272,7 @@ def _check(weights: NDArray[Any], expected: int) -> None:
         raise ModelError(f"this network has {expected} weights, not {weights.shape}")
 
 
-SHAPES: dict[str, type[Dense] | type[Spatial] | type[Tiled] | type[Shared]] = {
+SHAPES: dict[str, type[Shape]] = {
     "dense": Dense,
     "spatial": Spatial,
     "tiled": Tiled,

@@ -21,26 +21,6 @@ COLOURS: dict[str, tuple[int, ...]] = {"both": (BLACK, WHITE), "black": (BLACK,)
 
 
 @dataclass(frozen=True)
-class OpeningTerms:
-    """Board, length and komi of a game of openings.
-
-    `moves` are the moves of each side. `random_plies` come first, so that deterministic players do
-    not repeat one game.
-    """
-
-    rows: int = 13
-    cols: int = 13
-    moves: int = 15
-    komi: float = 7.5
-    random_plies: int = 0
-
-    def start(self, seed: int) -> Board:
-        """Return the board on which the opening begins."""
-        board = Board(self.rows, self.cols, rules=Rules(ko="simple"), komi=self.komi)
-        return play_random(board, self.random_plies, np.random.default_rng(seed))
-
-
-@dataclass(frozen=True)
 class EvolutionSettings(CheckedSettings):
     """How openings are evolved.
 
@@ -113,10 +93,10 @@ class EvolutionSettings(CheckedSettings):
         """Return the network's shape."""
         return _shape(self.network, self.rows, self.cols or self.rows, self.free, self.plies)
 
-    def terms(self, random_plies: int | None = None) -> OpeningTerms:
-        """Return the terms of a game, with other random plies if given."""
-        plies = self.random_plies if random_plies is None else random_plies
-        return OpeningTerms(self.rows, self.cols or self.rows, self.moves, self.komi, plies)
+    def start(self, seed: int) -> Board:
+        """Return the board on which an opening begins."""
+        board = Board(self.rows, self.cols or self.rows, rules=Rules(ko="simple"), komi=self.komi)
+        return play_random(board, self.random_plies, np.random.default_rng(seed))
 
     def starts_at(self, generation: int) -> int:
         """Return the games per colour of an individual of a generation."""

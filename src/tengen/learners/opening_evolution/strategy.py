@@ -5,15 +5,13 @@ exp(tau * N(0, 1)) and w' = w + sigma' * N(0, 1), fresh normals for every weight
 (2 sqrt(n))^-0.5. The better half of the population survives unchanged, each survivor has one child:
 (mu + mu).
 
-A `Breeder` lists the individuals to measure and breeds the next generation from their scores; all
-kinds start from weights of the same distribution.
+A `Breeder` lists the individuals to measure and breeds the next generation from their scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 
@@ -33,23 +31,6 @@ _MIRROR_MEMORY = 0.95
 """Share of the best that is kept per generation when the mean moves."""
 
 
-@dataclass
-class Population:
-    """Weight vectors with their step sizes; one row per individual."""
-
-    weights: FloatArray
-    steps: FloatArray
-
-    @classmethod
-    def first(cls, size: int, n_weights: int, seed: int) -> Population:
-        """Draw generation 0."""
-        weights = np.stack([_normals(seed, 0, i, n_weights)[0] * FIRST_SPREAD for i in range(size)])
-        return cls(weights, np.full((size, n_weights), _FIRST_STEP))
-
-    def __len__(self) -> int:
-        return len(self.weights)
-
-
 def _rate_of_change(n_weights: int) -> float:
     """Return tau, how fast step sizes change.
 
@@ -65,107 +46,70 @@ def _normals(seed: int, generation: int, child: int, n: int) -> tuple[FloatArray
     return rng.standard_normal(n), rng.standard_normal(n)
 
 
-def next_generation(
-    population: Population, fitness: FloatArray, generation: int, seed: int
-) -> Population:
-    """Keep the better half, best first, and add one mutated child of each.
-
-    Among equal fitness the earlier row goes first. `generation` numbers the new generation.
-    """
-    order = np.argsort(-fitness, kind="stable")[: len(population) // 2]
-    parents, steps = population.weights[order], population.steps[order]
-    n = parents.shape[1]
-    tau = _rate_of_change(n)
-    children, child_steps = np.empty_like(parents), np.empty_like(steps)
-    for i in range(len(order)):
-        first, second = _normals(seed, generation, i, n)
-        child_steps[i] = steps[i] * np.exp(tau * first)
-        children[i] = parents[i] + child_steps[i] * second
-    return Population(np.concatenate([parents, children]), np.concatenate([steps, child_steps]))
-
-
-class Breeder(Protocol):
-    """A way of breeding."""
-
-    @property
-    def weights(self) -> FloatArray:
-        """The individuals of this generation, one per row."""
-        ...
-
-    @property
-    def best(self) -> FloatArray:
-        """The weights to play with."""
-        ...
-
-    @property
-    def known(self) -> FloatArray:
-        """Fitness of the first rows as measured before, if they are survivors."""
-        ...
-
-    def breed(self, fitness: FloatArray, generation: int) -> None:
-        """Make the next generation, numbered `generation`, from this one's fitness."""
-        ...
-
-    def arrays(self) -> dict[str, FloatArray]:
-        """Return what `restored` needs."""
-        ...
-
-
-class PaperStrategy:
-    """The paper's (mu + mu) strategy; the best is the first survivor."""
-
-    def __init__(self, population: Population, seed: int, known: FloatArray | None = None) -> None:
-        self.population, self.seed = population, seed
-        self.known = np.zeros(0) if known is None else known
-
-    @classmethod
-    def first(cls, size: int, n_weights: int, seed: int) -> Self:
-        """Begin with generation 0."""
-        return cls(Population.first(size, n_weights, seed), seed)
-
-    @classmethod
-    def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
-        """Continue from `arrays()`."""
-        return cls(Population(arrays["weights"], arrays["steps"]), seed, arrays["known"])
-
-    @property
-    def weights(self) -> FloatArray:
-        """The individuals of this generation, one per row."""
-        return self.population.weights
-
-    @property
-    def best(self) -> FloatArray:
-        """The weights of the best individual at the last selection."""
-        row: FloatArray = self.population.weights[0]
-        return row
-
-    def breed(self, fitness: FloatArray, generation: int) -> None:
-        """Make the next generation."""
-        self.known = np.sort(fitness)[::-1][: len(self.population) // 2].copy()
-        self.population = next_generation(self.population, fitness, generation, self.seed)
-
-    def arrays(self) -> dict[str, FloatArray]:
-        """Return weights, step sizes, and the survivors' fitness."""
-        parts = self.population
-        return {"weights": parts.weights, "steps": parts.steps, "known": self.known}
-
-
-class _Search:
-    """A search by a moving point; generation 0 is drawn as in the paper, nobody survives."""
-
-    known = np.zeros(0)
+class Breeder:
+    """A way of breeding; generation 0 is drawn as in the paper, and by default nobody survives."""
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
         self.seed = seed
-        self.weights: FloatArray = Population.first(size, n_weights, seed).weights
+        draws = [_normals(seed, 0, i, n_weights)[0] * FIRST_SPREAD for i in range(size)]
+        self.weights: FloatArray = np.stack(draws)
+        """The individuals of this generation, one per row."""
+        self.known: FloatArray = np.zeros(0)
+        """Fitness of the first rows as measured before, if they are survivors."""
+        self.best: FloatArray = self.weights[0]
+        """The weights to play with."""
 
-    @classmethod
-    def first(cls, size: int, n_weights: int, seed: int) -> Self:
-        """Begin with generation 0."""
-        return cls(size, n_weights, seed)
+    def breed(self, fitness: FloatArray, generation: int) -> None:
+        """Make the next generation, numbered `generation`, from this one's fitness."""
+        raise NotImplementedError
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return everything that later generations depend on."""
+        raise NotImplementedError
+
+    def restore(self, arrays: Mapping[str, Any]) -> None:
+        """Continue from `arrays()`."""
+        for name in self.arrays():
+            setattr(self, name, arrays[name])
 
 
-class CmaStrategy(_Search):
+class PaperStrategy(Breeder):
+    """The paper's (mu + mu) strategy; the best is the first survivor."""
+
+    def __init__(self, size: int, n_weights: int, seed: int) -> None:
+        super().__init__(size, n_weights, seed)
+        self.steps: FloatArray = np.full((size, n_weights), _FIRST_STEP)
+
+    def breed(self, fitness: FloatArray, generation: int) -> None:
+        """Keep the better half, best first, and add one mutated child of each.
+
+        Among equal fitness the earlier row goes first.
+        """
+        order = np.argsort(-fitness, kind="stable")[: len(self.weights) // 2]
+        self.known = fitness[order]
+        parents, steps = self.weights[order], self.steps[order]
+        n = parents.shape[1]
+        tau = _rate_of_change(n)
+        children, child_steps = np.empty_like(parents), np.empty_like(steps)
+        for i in range(len(order)):
+            first, second = _normals(self.seed, generation, i, n)
+            child_steps[i] = steps[i] * np.exp(tau * first)
+            children[i] = parents[i] + child_steps[i] * second
+        self.weights = np.concatenate([parents, children])
+        self.steps = np.concatenate([steps, child_steps])
+        self.best = self.weights[0]
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return weights, step sizes, and the survivors' fitness."""
+        return {"weights": self.weights, "steps": self.steps, "known": self.known}
+
+    def restore(self, arrays: Mapping[str, Any]) -> None:
+        """Continue from `arrays()`."""
+        super().restore(arrays)
+        self.best = self.weights[0]
+
+
+class CmaStrategy(Breeder):
     """CMA-ES with a diagonal matrix, by the library `cma`; the best is the mean it has reached.
 
     Generation 0 is drawn as in the paper; the search then begins at its best, since the mean of all
@@ -180,13 +124,10 @@ class CmaStrategy(_Search):
         self._search: Any = None
         self._told: list[FloatArray] = []
 
-    @classmethod
-    def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
-        """Continue from `arrays()`."""
-        made = cls(size, n_weights, seed)
+    def restore(self, arrays: Mapping[str, Any]) -> None:
+        """Repeat the search."""
         for generation, fitness in enumerate(arrays["told"], 1):
-            made.breed(fitness, generation)
-        return made
+            self.breed(fitness, generation)
 
     def _begin(self, start: FloatArray) -> Any:
         import cma
@@ -201,13 +142,6 @@ class CmaStrategy(_Search):
         }
         return cma.CMAEvolutionStrategy(start, _CMA_STEP, options)
 
-    @property
-    def best(self) -> FloatArray:
-        """The mean of the search."""
-        if self._search is None:
-            return np.array(self.weights[0])
-        return np.array(self._search.mean, np.float64)
-
     def breed(self, fitness: FloatArray, generation: int) -> None:
         """Make the next generation."""
         self._told.append(np.array(fitness))
@@ -216,13 +150,14 @@ class CmaStrategy(_Search):
         else:
             self._search.tell(list(self.weights), (-fitness).tolist())
         self.weights = np.array(self._search.ask())
+        self.best = np.array(self._search.mean, np.float64)
 
     def arrays(self) -> dict[str, FloatArray]:
         """Return the fitness of every generation so far."""
         return {"told": np.array(self._told).reshape(-1, len(self.weights))}
 
 
-class MirrorStrategy(_Search):
+class MirrorStrategy(Breeder):
     """Evolution as gradient ascent: pairs on both sides of a mean, which Adam moves.
 
     Generation 0 is drawn as in the paper and the search begins at its best. Every later generation
@@ -234,16 +169,7 @@ class MirrorStrategy(_Search):
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
         super().__init__(size, n_weights, seed)
         self.mean: FloatArray = np.zeros(0)
-        self.best: FloatArray = self.weights[0]
         self.moments: FloatArray = np.zeros((2, n_weights))
-
-    @classmethod
-    def restored(cls, size: int, n_weights: int, seed: int, arrays: Mapping[str, Any]) -> Self:
-        """Continue from `arrays()`."""
-        made = cls(size, n_weights, seed)
-        made.weights, made.mean = arrays["weights"], arrays["mean"]
-        made.best, made.moments = arrays["best"], arrays["moments"]
-        return made
 
     def breed(self, fitness: FloatArray, generation: int) -> None:
         """Make the next generation."""
@@ -279,7 +205,7 @@ class MirrorStrategy(_Search):
         return {"weights": self.weights, "mean": mean, "best": best, "moments": moments}
 
 
-STRATEGIES: dict[str, type[PaperStrategy] | type[CmaStrategy] | type[MirrorStrategy]] = {
+STRATEGIES: dict[str, type[Breeder]] = {
     "paper": PaperStrategy,
     "cma": CmaStrategy,
     "mirror": MirrorStrategy,
