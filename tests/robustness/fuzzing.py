@@ -12,9 +12,6 @@ import io
 import json
 import lzma
 import random
-import socket
-import subprocess
-import sys
 import tarfile
 import threading
 import time
@@ -27,6 +24,7 @@ from typing import Any
 
 from mutations import bent, damage
 from seen import SLOWEST, Seen, Talk, at_most, own_peak, peak_of
+from victims import start_server
 
 PLAYER = "mcts:playouts=30"
 
@@ -360,40 +358,19 @@ WEB_WORDS = b"/ .. %2e%2e/ %00 ? & = %ff size= \xc3\xa9 # //".split()
 
 def attack_web(seen: Seen, count: int, rng: random.Random, folder: Path) -> None:
     """Send damaged requests to a server; it must answer, and never with a failure of its own."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "tengen", "web", "--no-browser", "--port", str(port)]
-    log = folder / "log"
-    with log.open("wb") as stream:
-        options = ["--database", str(folder / "games.sqlite"), "--runs", str(folder)]
-        server = subprocess.Popen([*command, *options], stderr=stream)
-    try:
-        _attack_server(seen, count, rng, server, f"http://127.0.0.1:{port}", log)
-    finally:
-        server.kill()
-        server.wait()
-
-
-def _attack_server(
-    seen: Seen, count: int, rng: random.Random, server: Any, url: str, log: Path
-) -> None:
     import httpx
 
-    client = httpx.Client(base_url=url, timeout=3 * SLOWEST)
-    deadline = time.monotonic() + 120
-    while b"the board is at" not in log.read_bytes():
-        assert server.poll() is None and time.monotonic() < deadline, log.read_text()
-        time.sleep(0.1)
+    server, client = start_server(seen, folder)
+    assert server.process is not None
     keys = {"game": client.post("/api/games", json={"size": 5}).json()["id"]}
     made = client.post("/api/reviews?name=a.sgf&visits=2", content=b"(;SZ[5];B[cc])")
     keys["review"] = made.json()[0]["id"]
-    described = client.get("/api/openapi.json").json()
-    asked = requests(keys, described)
+    asked = requests(keys, client.get("/api/openapi.json").json())
     for method, way, body in asked:  # the first time they load what they need
         form = {"content": body} if isinstance(body, bytes) else {"json": body}
         client.request(method, way, timeout=300, **form)
-    second = threading.Thread(target=measure, args=(seen, url), daemon=True)
-    second.start()
+    url = str(client.base_url)
+    threading.Thread(target=measure, args=(seen, url), daemon=True).start()
     while seen.go_on(count):
         method, way, body = damaged_request(rng.choice(asked), rng)
         begun = time.monotonic()
@@ -411,13 +388,13 @@ def _attack_server(
         if answer.status_code >= 500:
             seen.fault(f"status {answer.status_code}", (method, way, body))
         if seen.tried % 100 == 0:
-            seen.holds(peak_of(server.pid))
-            if server.poll() is not None:
-                seen.fault("the end", log.read_text()[-500:])
+            seen.holds(peak_of(server.process.pid))
+            if server.process.poll() is not None:
+                seen.fault("the end", server.errors())
                 return
-    seen.holds(peak_of(server.pid))
-    if "Traceback" in (text := log.read_text(errors="replace")):
-        seen.fault("traceback", text[text.index("Traceback") :][:2000])
+    seen.holds(peak_of(server.process.pid))
+    if "Traceback" in (folder / "errors").read_text(errors="replace"):
+        seen.fault("traceback", server.errors())
 
 
 def measure(seen: Seen, url: str) -> None:

@@ -17,7 +17,18 @@ from typing import Any
 
 import killing_nodes
 from seen import Seen
-from victims import START, Victim, compare, files_of, games_of, make_games, tengen, training_of
+from victims import (
+    START,
+    Victim,
+    compare,
+    files_of,
+    games_of,
+    make_games,
+    start_server,
+    tengen,
+    training_of,
+    wait_for_server,
+)
 
 TESTS = Path(__file__).parents[1]
 MOSTLY_FIRST = ("first", "first", "below", "all")
@@ -135,30 +146,9 @@ def attack_lab(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
 
 def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
     """Kill the web server while games are played and reviewed: what was answered stays."""
-    import httpx
-
     sgf = b"".join(b"(;SZ[5]KM[0.5];B[cc];W[b%c];B[cb])" % letter for letter in b"bcd")
 
-    def listening(victim: Victim, port: int) -> httpx.Client:
-        victim.start()
-        client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
-        deadline = time.monotonic() + 400
-        while time.monotonic() < deadline:
-            with suppress(httpx.HTTPError):
-                client.get("/api/games")
-                return client
-            time.sleep(0.1)
-        raise AssertionError(victim.errors())
-
-    def server(name: str) -> tuple[Victim, int]:
-        import socket
-
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        words = ("web", "--no-browser", "--port", port, "--database", folder / f"{name}.sqlite")
-        return Victim(seen, tengen(*words, "--runs", folder / "runs"), folder), port
-
-    def reviewed(client: httpx.Client) -> list[Any]:
+    def reviewed(client: Any) -> list[Any]:
         deadline = time.monotonic() + 600
         while time.monotonic() < deadline:
             entries = client.get("/api/reviews").json()
@@ -169,14 +159,12 @@ def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
         seen.fault("reviews are not done", entries)
         return []
 
-    calm, port = server("calm")
-    client = listening(calm, port)
+    calm, client = start_server(seen, folder, "calm")
     client.post("/api/reviews?name=a.sgf&visits=50", content=sgf)
     expected = reviewed(client)
     calm.kill("first", rng)
     seen.tried = 0
-    victim, port = server("wild")
-    client = listening(victim, port)
+    victim, client = start_server(seen, folder, "wild")
     client.post("/api/reviews?name=a.sgf&visits=50", content=sgf)
     game = client.post("/api/games", json={"size": 9, "opponent": "level-1"}).json()
     kept: list[Any] = []
@@ -193,7 +181,8 @@ def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None
                 kept = play(client, game["id"], kept, rng, seen)
         victim.kill("first" if seen.fills else rng.choice(("first", "first", "below")), rng)
         if victim.process is not None and victim.process.poll() is not None:
-            client = listening(victim, port)
+            victim.start()
+            wait_for_server(victim, client)
     if reviewed(client) != expected:
         seen.fault("other reviews")
     play(client, game["id"], kept, rng, seen)

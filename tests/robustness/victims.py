@@ -11,6 +11,7 @@ import os
 import random
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -213,6 +214,33 @@ def compare(
 def tengen(*words: object) -> list[object]:
     """Return a command of the command line."""
     return [sys.executable, "-c", START, *words]
+
+
+def start_server(seen: Seen, folder: Path, name: str = "games") -> tuple[Victim, Any]:
+    """Start a web server on a free port; return it with a client."""
+    import httpx
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = ("web", "--no-browser", "--port", port, "--database", folder / f"{name}.sqlite")
+    victim = Victim(seen, tengen(*words, "--runs", folder / "runs"), folder)
+    client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
+    victim.start()
+    wait_for_server(victim, client)
+    return victim, client
+
+
+def wait_for_server(victim: Victim, client: Any) -> None:
+    """Wait until a server answers."""
+    import httpx
+
+    deadline = time.monotonic() + 400
+    while time.monotonic() < deadline:
+        with suppress(httpx.HTTPError):
+            client.get("/api/games")
+            return
+        time.sleep(0.1)
+    raise AssertionError(victim.errors())
 
 
 def make_games(folder: Path, size: int, games: int, players: tuple[str, str]) -> Path:

@@ -220,7 +220,7 @@ def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(
         services = Services(settings)
         room = services.games
         key = room.add(game(minutes=1.0))["id"]
-        waiting = await watch(room.watchers(key))
+        waiting = await watch(room.game(key).watchers)
         late = time.time() + 61.0
         room._now = lambda: late
         with pytest.raises(IllegalMoveError, match="time is up"):
@@ -245,7 +245,7 @@ def test_a_machine_that_answers_too_late_loses(settings: Settings) -> None:
         lane = DyingLane()
         services = Services(settings, playing=lane)
         room, table = services.games, game(colour="white", minutes=1.0)
-        waiting = await watch(room.watchers(room.add(table)["id"]))
+        waiting = await watch(room.game(room.add(table)["id"]).watchers)
         late = time.time() + 61.0
         room._now = lambda: late
         room._finish(room._open[table.id], answered(lane.job, {"move": "C3"}))

@@ -88,9 +88,9 @@ class NewGame(BaseModel, extra="forbid"):
     """Stop the game after moves that lose at least so many points; 0 for no teacher."""
 
 
-@dataclass
+@dataclass(eq=False)
 class WebGame(Session):
-    """A game of the server: a session with an id, an opponent and a version."""
+    """A game of the server: a session with an id, an opponent, a version and a teacher."""
 
     id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
     opponent: str = ""
@@ -105,6 +105,11 @@ class WebGame(Session):
     """The review of the person's last move; `asks` while the person has to decide."""
     lessons: list[Json] = field(default_factory=list)
     """All mistakes that the teacher found, taken back or not."""
+    watchers: Watchers = field(default_factory=Watchers)
+    job: Job | None = None
+    """The worker's job for this game."""
+    alarm: asyncio.TimerHandle | None = None
+    """When the time of the side to move is up, or the machine tries again."""
 
     @classmethod
     def start(cls, new: NewGame) -> WebGame:
@@ -132,6 +137,14 @@ class WebGame(Session):
         if result[:2] not in ("B+", "W+") or self.human == BOTH:
             return None
         return (result[0] == "B") == (self.human == BLACK)
+
+    def cancel(self) -> None:
+        """Stop the job and the alarm."""
+        if self.job is not None:
+            self.job.cancel()
+        if self.alarm is not None:
+            self.alarm.cancel()
+        self.job = self.alarm = None
 
     def changed(self) -> None:
         """Note a change, so that pages ask again."""
@@ -248,31 +261,13 @@ class WebGame(Session):
         return game
 
 
-@dataclass(eq=False)
-class _Open:
-    """A game in memory, with the job that thinks about it and those who watch it."""
-
-    game: WebGame
-    job: Job | None = None
-    watchers: Watchers = field(default_factory=Watchers)
-    alarm: asyncio.TimerHandle | None = None
-
-    def cancel(self) -> None:
-        """Stop the job and the alarm."""
-        if self.job is not None:
-            self.job.cancel()
-        if self.alarm is not None:
-            self.alarm.cancel()
-        self.job = self.alarm = None
-
-
 class GameService:
     """All games, by id."""
 
     def __init__(self, store: Store, lane: Lane, opponents: dict[str, Opponent]) -> None:
         self.opponents = opponents
         self._store, self._lane = store, lane
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, WebGame] = {}
         self._now = time.time
 
     def add(self, game: WebGame) -> Json:
@@ -282,21 +277,19 @@ class GameService:
             raise TengenError(f"there is no opponent {game.opponent!r}")
         if game.board.rows != game.board.cols or not opponent.plays_on(game.board.rows):
             raise TengenError(f"{opponent.name} does not play on this board")
-        opened = self._hold(game)
-        self._settle(opened)
-        return self._state(opened)
+        self._hold(game)
+        self._settle(game)
+        return self._state(game)
 
     def state(self, key: str) -> Json:
         """Return a game as a page shows it; the machine goes on thinking if it was."""
-        return self._state(self._find(key))
+        return self._state(self.game(key))
 
     def game(self, key: str) -> WebGame:
         """Return the game itself, to be read only."""
-        return self._find(key).game
-
-    def watchers(self, key: str) -> Watchers:
-        """Return those who watch a game."""
-        return self._find(key).watchers
+        if key not in self._open:
+            self._continue(self._hold(WebGame.from_body(self._store.get(GAME, key))))
+        return self._open[key]
 
     def change(self, key: str, version: int | None, act: Callable[[WebGame, float], None]) -> Json:
         """Change a game, store it, and let the machine think if it is its turn.
@@ -304,24 +297,24 @@ class GameService:
         `version`, if given, must be the game's. If the time of the side to move is up, its loss is
         stored instead and `IllegalMoveError` raised.
         """
-        opened = self._find(key)
-        if version is not None and version != opened.game.version:
+        game = self.game(key)
+        if version is not None and version != game.version:
             raise StaleMoveError("the game has changed meanwhile; look again")
         now = self._now()
-        if self._is_late(opened, now):
+        if self._is_late(game, now):
             raise IllegalMoveError("time is up")
-        act(opened.game, now)
-        opened.game.changed()
-        self._settle(opened)
-        return self._state(opened)
+        act(game, now)
+        game.changed()
+        self._settle(game)
+        return self._state(game)
 
     def retry(self, key: str) -> Json:
         """Let the machine think again after trouble."""
-        opened = self._find(key)
-        if opened.job is None and opened.game.waits_for_machine:
-            opened.game.trouble = ""
-            self._settle(opened)
-        return self._state(opened)
+        game = self.game(key)
+        if game.job is None and game.waits_for_machine:
+            game.trouble = ""
+            self._settle(game)
+        return self._state(game)
 
     def ladder(self, size: int) -> list[bool | None]:
         """Return whether the person won each game of the ladder on a board, oldest first."""
@@ -333,17 +326,17 @@ class GameService:
 
     def delete(self, key: str) -> None:
         """Delete a game."""
-        opened = self._open.pop(key, None)
-        if opened is not None:
-            opened.cancel()
+        game = self._open.pop(key, None)
+        if game is not None:
+            game.cancel()
         self._store.delete(GAME, key)
-        if opened is not None:
-            opened.watchers.tell()
+        if game is not None:
+            game.watchers.tell()
 
     def close(self) -> None:
         """Take in nothing more; games go on when a server opens the database."""
-        for opened in self._open.values():
-            opened.cancel()
+        for game in self._open.values():
+            game.cancel()
         self._open.clear()
 
     def sgf(self, key: str) -> bytes:
@@ -354,117 +347,108 @@ class GameService:
 
     # ----- Inside -----
 
-    def _find(self, key: str) -> _Open:
-        if key not in self._open:
-            opened = self._hold(WebGame.from_body(self._store.get(GAME, key)))
-            self._continue(opened)
-        return self._open[key]
-
-    def _hold(self, game: WebGame) -> _Open:
+    def _hold(self, game: WebGame) -> WebGame:
         """Hold a game in memory; quiet ones make room if there are too many."""
-        quiet = [k for k, o in self._open.items() if o.job is None and not o.watchers.queues]
+        quiet = [k for k, g in self._open.items() if g.job is None and not g.watchers.queues]
         for key in quiet[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
             self._open.pop(key).cancel()
         game.clock.since = self._now()
-        opened = self._open[game.id] = _Open(game)
-        return opened
+        self._open[game.id] = game
+        return game
 
-    def _state(self, opened: _Open) -> Json:
-        thinking = opened.job is not None and opened.game.waits_for_machine
-        return opened.game.state(self._now(), thinking=thinking)
+    def _state(self, game: WebGame) -> Json:
+        thinking = game.job is not None and game.waits_for_machine
+        return game.state(self._now(), thinking=thinking)
 
-    def _settle(self, opened: _Open) -> None:
+    def _settle(self, game: WebGame) -> None:
         """Store a change, continue from there, and announce it."""
-        opened.cancel()
-        game = opened.game
+        game.cancel()
         try:
             self._store.put(GAME, game.id, game.summary(), game.body(self._now()))
             if game.is_over:
                 keep_problems(self._store, game.id, game.worst, self._now())
         except StorageError:
-            self._reload(opened)
+            self._reload(game)
             raise
-        self._continue(opened)
-        opened.watchers.tell()
+        self._continue(game)
+        game.watchers.tell()
 
-    def _reload(self, opened: _Open) -> None:
+    def _reload(self, game: WebGame) -> None:
         """Return to the stored game; what could not be stored was never played."""
-        try:
-            opened.game = WebGame.from_body(self._store.get(GAME, opened.game.id))
-        except UnknownItemError:
-            self._open.pop(opened.game.id, None)
+        self._open.pop(game.id, None)
+        if not self._store.has(GAME, game.id):
             return
-        opened.game.clock.since = self._now()
-        if not opened.game.waits_for_machine:  # else it would fail to store its move forever
-            self._continue(opened)
-        opened.watchers.tell()
+        stored = self._hold(WebGame.from_body(self._store.get(GAME, game.id)))
+        stored.watchers = game.watchers
+        if not stored.waits_for_machine:  # else it would fail to store its move forever
+            self._continue(stored)
+        stored.watchers.tell()
 
     @contextmanager
-    def _postponing(self, opened: _Open) -> Iterator[None]:
+    def _postponing(self, game: WebGame) -> Iterator[None]:
         """Try again later what the machine or the clock did and what could not be stored."""
         try:
             yield
         except StorageError as failure:
-            opened.cancel()
-            opened.game.trouble = str(failure)
+            game = self._open.get(game.id, game)  # as it is stored
+            game.cancel()
+            game.trouble = str(failure)
             loop = asyncio.get_running_loop()
-            opened.alarm = loop.call_later(_PAUSE, self._continue, opened)
-            opened.watchers.tell()
+            game.alarm = loop.call_later(_PAUSE, self._continue, game)
+            game.watchers.tell()
 
-    def _continue(self, opened: _Open) -> None:
+    def _continue(self, game: WebGame) -> None:
         """Start what the position asks for: the machine's search, the judge, the clock's alarm."""
-        game = opened.game
         if game.waits_for_machine and game.needs_lesson:
-            self._submit(opened, "tasks.lesson")
+            self._submit(game, "tasks.lesson")
         elif game.waits_for_machine and not (game.lesson and game.lesson["asks"]):
             opponent = self.opponents.get(game.opponent)
             if opponent is None:
                 game.trouble = "this opponent is not on the server's list any more"
                 return
             more = {"player": opponent.spec, "seed": game.seed, "seconds": game.budget()}
-            self._submit(opened, "tasks.choose", GRACE, **more)
+            self._submit(game, "tasks.choose", GRACE, **more)
         elif game.is_counting and game.dead is None:
-            self._submit(opened, "tasks.judge")
+            self._submit(game, "tasks.judge")
         if game.clock.limited and game.status == "playing":
             turn = game.board.turn
             left = game.clock.remaining(turn, turn, self._now())
             loop = asyncio.get_running_loop()
-            opened.alarm = loop.call_later(left + 0.05, self._ring, opened)
+            game.alarm = loop.call_later(left + 0.05, self._ring, game)
 
-    def _submit(self, opened: _Open, task: str, grace: float = BRIEF, **more: Any) -> None:
+    def _submit(self, game: WebGame, task: str, grace: float = BRIEF, **more: Any) -> None:
         loop = asyncio.get_running_loop()
-        arguments = {"board": to_value(opened.game.board), **more}
-        job = opened.job = self._lane.submit(task, arguments, grace=grace)
+        arguments = {"board": to_value(game.board), **more}
+        job = game.job = self._lane.submit(task, arguments, grace=grace)
         job.future.add_done_callback(
-            lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, opened, job)
+            lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, game, job)
         )
 
-    def _ring(self, opened: _Open) -> None:
-        opened.alarm = None
-        with self._postponing(opened):
-            self._is_late(opened, self._now())
+    def _ring(self, game: WebGame) -> None:
+        game.alarm = None
+        with self._postponing(game):
+            self._is_late(game, self._now())
 
-    def _is_late(self, opened: _Open, now: float) -> bool:
+    def _is_late(self, game: WebGame, now: float) -> bool:
         """End the game of a side whose time is up; tell whether it was."""
-        late = opened.game.check_clock(now)
+        late = game.check_clock(now)
         if late:
-            opened.game.changed()
-            self._settle(opened)
+            game.changed()
+            self._settle(game)
         return late
 
-    def _finish(self, opened: _Open, job: Job) -> None:
+    def _finish(self, game: WebGame, job: Job) -> None:
         """Take in what a worker found, unless the game has gone another way meanwhile."""
         failure = job.future.exception()
-        if opened.job is not job or isinstance(failure, CancelledJob):
+        if game.job is not job or isinstance(failure, CancelledJob):
             return
-        opened.job = None
-        with self._postponing(opened):
-            if not self._is_late(opened, self._now()):
-                self._take(opened, job, failure)
+        game.job = None
+        with self._postponing(game):
+            if not self._is_late(game, self._now()):
+                self._take(game, job, failure)
 
-    def _take(self, opened: _Open, job: Job, failure: BaseException | None) -> None:
+    def _take(self, game: WebGame, job: Job, failure: BaseException | None) -> None:
         """Play the move or mark the stones that a worker found, or say what went wrong."""
-        game = opened.game
         try:
             if failure is not None:
                 raise failure
@@ -483,9 +467,9 @@ class GameService:
                 game.teach = 0.0
             game.changed()
             game.trouble = f"The machine could not go on: {problem}"
-            opened.watchers.tell()
+            game.watchers.tell()
             return
-        self._settle(opened)
+        self._settle(game)
 
 
 # ----- Routes of games -----
@@ -585,7 +569,7 @@ async def delete(request: Request, key: str) -> None:
 async def events(request: Request, key: str) -> StreamingResponse:
     """Stream the game at every change as events called `state`; `gone` once it is deleted."""
     games = _games(request)
-    watchers = games.watchers(key)
+    watchers = games.game(key).watchers
 
     async def told() -> AsyncIterator[str]:
         try:

@@ -126,11 +126,12 @@ async def analyse(
 ) -> StreamingResponse:
     """Search a position; stream one JSON value a line while it goes on. Hang up to stop it."""
     lane = services_of(request).looking
-    arguments = {"board": to_value(position.board()), "visits": visits}
+    player = f"tengen:visits={visits}"
+    arguments = {"board": to_value(position.board()), "player": player, "seed": 0}
 
     async def lines() -> AsyncIterator[str]:
         try:
-            async for value in parts_of(lane, "tasks.analyse", arguments):
+            async for value in parts_of(lane, "tasks.hint", arguments):
                 yield json.dumps(value) + "\n"
         except TengenError as mistake:
             yield json.dumps({"detail": str(mistake)}) + "\n"

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tengen.arrays import BoolArray, FloatArray
+from tengen.arrays import FloatArray
 from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, point_at
 from tengen.board.counting import Count
 from tengen.contracts import Verdict
@@ -34,7 +34,6 @@ from tengen.records.sgf_properties import parse_text
 from tengen.reviews.batch import headline
 from tengen.web.workers import Context, Json
 
-LETTERS = ".XO"
 NAMES = {BLACK: "black", WHITE: "white"}
 COLOURS = {"black": BLACK, "white": WHITE}
 _LONGEST_TEXT = 4000
@@ -76,7 +75,7 @@ def to_board(value: Json) -> Board:
 
 def rows_of(board: Board) -> list[str]:
     """Return the stones as one string per row: `.` empty, `X` black, `O` white."""
-    return ["".join(LETTERS[c] for c in row) for row in board.grid()]
+    return ["".join(".XO"[c] for c in row) for row in board.grid()]
 
 
 def vertex(point: int, board: Board) -> str:
@@ -111,19 +110,14 @@ def likely_moves(priors: FloatArray, board: Board, count: int) -> list[Json]:
     ]
 
 
-def mask_rows(mask: BoolArray) -> list[str]:
-    """Return a mask of the board as one string of `0` and `1` per row."""
-    return ["".join("01"[int(cell)] for cell in row) for row in mask]
-
-
 def counted(count: Count) -> Json:
-    """Return a count in plain values, with the points of either side."""
-    return {
-        **count.to_dict(),
-        "explanation": count.explain(),
-        "black_points": mask_rows(count.territory(BLACK)),
-        "white_points": mask_rows(count.territory(WHITE)),
-    }
+    """Return a count in plain values, with the points of either side as rows of `0` and `1`."""
+
+    def rows(colour: int) -> list[str]:
+        return ["".join("01"[int(cell)] for cell in row) for row in count.territory(colour)]
+
+    told = {**count.to_dict(), "explanation": count.explain()}
+    return {**told, "black_points": rows(BLACK), "white_points": rows(WHITE)}
 
 
 def judged_blocks(verdict: Verdict, board: Board) -> list[Json]:
@@ -143,18 +137,13 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def last_vertex(board: Board) -> str | None:
-    """Name the last move, None at the start."""
-    last = board.last_move
-    return None if last is None else vertex(last, board)
-
-
 def position_of(board: Board) -> Json:
     """Return what a page needs to draw a position."""
+    last = board.last_move
     return {
         "stones": rows_of(board),
         "turn": NAMES[board.turn],
-        "last": last_vertex(board),
+        "last": None if last is None else vertex(last, board),
         "captures": list(board.prisoners),
     }
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
-import json
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
-from fastapi import HTTPException
+from fastapi import HTTPException, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.datastructures import MutableHeaders
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tengen.web.positions import UPLOAD_BYTES
@@ -123,15 +123,14 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await _answer(send, *refusal)
-            return
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if self._settings.token is not None and scope["path"] == "/" and given:
+        request = Request(scope)
+        answer = self._refusal(request)
+        if answer is None and self._settings.token is not None and _asks_for_cookie(request):
             cookie = f"{_COOKIE}={self._settings.token}; Path=/; HttpOnly; SameSite=Strict"
-            await _answer(send, 303, "", [("location", "/"), ("set-cookie", cookie)])
+            answer = Response("", 303, {"location": "/", "set-cookie": cookie})
+        if answer is not None:
+            answer.headers.update(_HEADERS)
+            await answer(scope, receive, send)
             return
         taken = 0
 
@@ -145,30 +144,29 @@ class Guard:
 
         async def covered(message: _Message) -> None:
             if message["type"] == "http.response.start":
-                present = {name.lower() for name, _ in message["headers"]}
-                ours = ((name.encode(), value.encode()) for name, value in _HEADERS.items())
-                more = [header for header in ours if header[0] not in present]
-                message["headers"] = [*message["headers"], *more]
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await self._app(scope, limited, covered)
 
-    def _refusal(self, scope: _Message, headers: dict[str, str]) -> tuple[int, str] | None:
-        """Return status and reason if the request is not for us."""
-        host = headers.get("host", "")
+    def _refusal(self, request: Request) -> Response | None:
+        """Return the answer to a request that is not for us."""
+        headers, host = request.headers, request.headers.get("host", "")
         if not self._is_ours(host):
-            return 421, "this server does not go by that name"
+            return _refused(421, "this server does not go by that name")
         origin = headers.get("origin")
         if origin is not None and not _is_from(origin, host):
-            return 403, _ELSEWHERE
+            return _refused(403, _ELSEWHERE)
         site = headers.get("sec-fetch-site", "none")
-        if site not in ("same-origin", "none") and scope["path"] != "/":
-            return 403, _ELSEWHERE
+        if site not in ("same-origin", "none") and request.scope["path"] != "/":
+            return _refused(403, _ELSEWHERE)
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > UPLOAD_BYTES:
-            return 413, _TOO_LARGE
-        if not self._shows_token(scope, headers):
-            return 401, "show the token that the server printed: /?token=..."
+            return _refused(413, _TOO_LARGE)
+        if not self._shows_token(request):
+            return _refused(401, "show the token that the server printed: /?token=...")
         return None
 
     def _is_ours(self, host: str) -> bool:
@@ -188,19 +186,20 @@ class Guard:
             return name == socket.gethostname().lower()
         return True
 
-    def _shows_token(self, scope: _Message, headers: dict[str, str]) -> bool:
+    def _shows_token(self, request: Request) -> bool:
         """Tell whether the request shows the token, where one is asked for."""
         token = self._settings.token
         if token is None:
             return True
-        shown = [headers.get("authorization", "").removeprefix("Bearer ")]
-        shown += parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
-        except CookieError:
-            cookie = None
-        shown.append(cookie.value if cookie else "")
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        cookie = request.cookies.get(_COOKIE, "")
+        shown = (bearer, cookie, *request.query_params.getlist("token"))
         return any(hmac.compare_digest(s.encode(), token.encode()) for s in shown)
+
+
+def _asks_for_cookie(request: Request) -> bool:
+    """Tell whether a visitor opens the page with the token in its address."""
+    return request.scope["path"] == "/" and bool(request.query_params.get("token"))
 
 
 def _is_from(origin: str, host: str) -> bool:
@@ -211,17 +210,5 @@ def _is_from(origin: str, host: str) -> bool:
         return False
 
 
-async def _answer(
-    send: _Send, status: int, reason: str, extra: list[tuple[str, str]] | None = None
-) -> None:
-    """Answer without asking any route."""
-    headers = [*_HEADERS.items(), ("content-type", "application/json"), *(extra or [])]
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [(name.encode(), value.encode()) for name, value in headers],
-        }
-    )
-    body = json.dumps({"detail": reason}).encode() if reason else b""
-    await send({"type": "http.response.body", "body": body})
+def _refused(status: int, reason: str) -> Response:
+    return JSONResponse({"detail": reason}, status)

@@ -85,7 +85,7 @@ def choose(arguments: Json, context: Context) -> Json:
 
 
 def hint(arguments: Json, context: Context) -> Json:
-    """Say which moves the player would think of, with lines, win rates and points."""
+    """Return a player's candidates with lines, win rates and points; report as it searches."""
     board = to_board(arguments["board"])
     player = _player(arguments["player"])
     rng = move_generator(arguments["seed"], board)
@@ -96,12 +96,6 @@ def hint(arguments: Json, context: Context) -> Json:
         told = _describe(report, board)
         context.tell(told)
     return told
-
-
-def analyse(arguments: Json, context: Context) -> Json:
-    """Search a position with a number of visits and report as it goes."""
-    player = f"tengen:visits={arguments['visits']}"
-    return hint({**arguments, "player": player, "seed": 0}, context)
 
 
 def predict(arguments: Json, context: Context) -> Json:
