@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -34,35 +33,27 @@ class Server:
         command = [sys.executable, "-c", "from tengen.cli import main; main()", "web"]
         command += ["--port", str(self.port), "--no-browser", "--database", str(self.database)]
         log = self.database.with_suffix(".log")
-        with log.open("a") as stream:
+        with log.open("w") as stream:
             self.process = subprocess.Popen(command + self.options, stderr=stream, text=True)
         end = time.monotonic() + START
         while time.monotonic() < end:
             told = [line for line in log.read_text().splitlines() if "the board is at" in line]
-            if len(told) > self._started:
-                self._started = len(told)
-                self.url = told[-1].split()[4].rstrip("/")
+            if told:
+                self.url = told[0].split()[4].rstrip("/")
                 self.port = httpx.URL(self.url).port or 0
                 return
             assert self.process.poll() is None, log.read_text()
             time.sleep(0.05)
         raise AssertionError("the server did not start")
 
-    _started: int = 0
-
     def kill(self) -> None:
         assert self.process is not None
-        self.process.send_signal(signal.SIGKILL)
+        self.process.kill()
         self.process.wait(60)
 
     def stop(self) -> None:
-        assert self.process is not None
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-            try:
-                self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                self.kill()
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
 
     def client(self, **options: Any) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=300, **options)
