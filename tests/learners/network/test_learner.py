@@ -110,9 +110,8 @@ def test_evaluation_measures_everything(shards: list[Shard]) -> None:
 def test_equal_moves_share_a_hit(shards: list[Shard]) -> None:
     """A network that gives all moves the same odds foresees one in as many as there are."""
     torch = need("torch")
-    from tengen.learners.network.batches import gather
     from tengen.learners.network.torch_network import Output
-    from tengen.learners.network.training import Trainer, measures
+    from tengen.learners.network.training import Trainer, gather, measures
 
     source = gather(shards, device=torch.device("cpu"), threads=1)
     batch = source.batch(torch.arange(50))
@@ -136,8 +135,8 @@ def test_held_out_games_make_the_winner_less_sure(
     torch = need("torch")
 
     from tengen.learners.network import training
-    from tengen.learners.network.batches import Sampler, gather
     from tengen.learners.network.layers import WINNER
+    from tengen.learners.network.training import Sampler, gather
 
     source = gather(shards, device=torch.device("cpu"), threads=1)
     known = source.batch(source.decided()).winner

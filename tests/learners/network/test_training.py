@@ -22,7 +22,6 @@ from tengen.learners.network.shards import NO_SCORE, refuse_shards
 
 torch = need("torch")
 
-from tengen.learners.network.batches import Sampler, Source, gather  # noqa: E402
 from tengen.learners.network.torch_network import (  # noqa: E402
     Network,
     _LearningLayers,
@@ -31,7 +30,7 @@ from tengen.learners.network.torch_network import (  # noqa: E402
     planes_of,
     statistics,
 )
-from tengen.learners.network.training import Muon, Trainer, learn_one  # noqa: E402
+from tengen.learners.network.training import Muon, Sampler, Source, Trainer, gather, learn_one  # noqa: E402  # noqa: E402
 
 CPU = torch.device("cpu")
 

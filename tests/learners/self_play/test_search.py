@@ -27,8 +27,7 @@ from tengen.learners.network.torch_network import (  # noqa: E402
     planes_of,
 )
 from tengen.learners.self_play.parallel_games import traced  # noqa: E402
-from tengen.learners.self_play.search import Search, visit_plan  # noqa: E402
-from tengen.learners.self_play.tensor_boards import Boards, legal  # noqa: E402
+from tengen.learners.self_play.search import Boards, Search, legal, visit_plan  # noqa: E402  # noqa: E402
 
 CPU = torch.device("cpu")
 LINES, MOVES = 5, 26

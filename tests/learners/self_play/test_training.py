@@ -16,7 +16,6 @@ torch = need("torch")
 
 from tengen.errors import RunError, SpecError  # noqa: E402
 from tengen.learners.network import DeepNetwork  # noqa: E402
-from tengen.learners.network.batches import Batch, ReplayBuffer  # noqa: E402
 from tengen.learners.network.inputs import TERRITORY_PLANE  # noqa: E402
 from tengen.learners.network.settings import DESIGNS  # noqa: E402
 from tengen.learners.network.torch_network import (  # noqa: E402
@@ -24,7 +23,11 @@ from tengen.learners.network.torch_network import (  # noqa: E402
     plane_table,
     planes_of,
 )
-from tengen.learners.network.training import rate_at  # noqa: E402
+from tengen.learners.network.training import (  # noqa: E402
+    Batch,
+    ReplayBuffer,
+    rate_at,
+)
 from tengen.learners.self_play import training  # noqa: E402
 from tengen.learners.self_play.parallel_games import Tally  # noqa: E402
 from tengen.learners.self_play.settings import (  # noqa: E402

@@ -25,7 +25,6 @@ from torch import Tensor
 
 from tengen.board import points_at
 from tengen.board.kernels import new_state
-from tengen.learners.network.batches import ReplayBuffer
 from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.network.katago import Teacher, TeacherPositions, inputs_of
 from tengen.learners.network.katago_kernels import (
@@ -38,7 +37,7 @@ from tengen.learners.network.katago_kernels import (
 from tengen.learners.network.settings import DESIGNS, SCORE_SCALE, DistillationSettings
 from tengen.learners.network.shards import Shard
 from tengen.learners.network.torch_network import Output, network_arrays, planes_of
-from tengen.learners.network.training import Trainer, train_steps
+from tengen.learners.network.training import ReplayBuffer, Trainer, train_steps
 from tengen.models.runs import Run
 
 _OWNER_SCALE = 127.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -164,8 +164,7 @@ class DeepNetwork(StoredLearner):
 
     def judge(self, boards: Sequence[Board]) -> Judgement:
         """Judge boards of one size, each from its side to move."""
-        for board in boards:
-            check_size(board.rows, board.cols)
+        check_size(boards[0].rows, boards[0].cols)
         positions = inputs.of_boards(boards, ladders=self.design_.ladders)
         device = gpu_wanted()
         if device is None:
@@ -250,16 +249,14 @@ def _check_weights(tensors: Tensors, design: Design) -> None:
     for name, weight in expected.items():
         if name not in tensors:
             raise ModelError(f"has no tensor {name!r}")
-        found = tensors[name].shape
-        if found != weight.shape:
-            raise ModelError(f"{name!r} has shape {found}, not {weight.shape}")
-    unknown = sorted(set(tensors) - set(expected))
-    if unknown:
-        raise ModelError(f"has a tensor {unknown[0]!r} that its design does not")
+        if tensors[name].shape != weight.shape:
+            raise ModelError(f"{name!r} has shape {tensors[name].shape}, not {weight.shape}")
+    for name in sorted(set(tensors) - set(expected)):
+        raise ModelError(f"has a tensor {name!r} that its design does not")
 
 
-def _evaluations(boards: Sequence[Board], said: Judgement) -> Iterator[Evaluation]:
-    """Yield each row of a judgement from Black's view, without illegal moves."""
+def _evaluations(boards: Sequence[Board], said: Judgement) -> list[Evaluation]:
+    """Return each row of a judgement from Black's view, without illegal moves."""
     legal = np.stack([board.legal_mask() for board in boards])
 
     def shares(logits: Float32Array) -> FloatArray:
@@ -272,8 +269,8 @@ def _evaluations(boards: Sequence[Board], said: Judgement) -> Iterator[Evaluatio
     ownership = signs[:, None] * said.ownership.astype(np.float64)
     priors = shares(said.moves)
     best = None if said.best is None else shares(said.best)
-    for row, sign in enumerate(signs.tolist()):
-        yield Evaluation(
+    return [
+        Evaluation(
             priors=priors[row],
             win_probability=float(chances[row]),
             score=sign * float(said.score[row]),
@@ -281,6 +278,8 @@ def _evaluations(boards: Sequence[Board], said: Judgement) -> Iterator[Evaluatio
             ownership=ownership[row],
             best=None if best is None else best[row],
         )
+        for row, sign in enumerate(signs.tolist())
+    ]
 
 
 def untrained(design: Design, *, seed: int = 1) -> DeepNetwork:

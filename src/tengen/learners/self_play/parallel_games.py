@@ -21,14 +21,12 @@ from torch import Tensor
 
 from tengen.errors import SpecError
 from tengen.learners.network import DeepNetwork
-from tengen.learners.network.batches import Batch
 from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE, PASSES, PLY, SCORE, SIDE
 from tengen.learners.network.shards import Made, Shard, refuse_shards
 from tengen.learners.network.torch_network import FoldedNetwork, network_of
-from tengen.learners.network.training import use_fast_products
-from tengen.learners.self_play.search import Search
+from tengen.learners.network.training import Batch, use_fast_products
+from tengen.learners.self_play.search import Search, legal
 from tengen.learners.self_play.settings import SelfPlaySettings, longest
-from tengen.learners.self_play.tensor_boards import legal
 from tengen.parallel import spawn_seeds
 
 _RANDOM_PASS = 0.02

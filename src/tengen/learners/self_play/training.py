@@ -29,11 +29,10 @@ from torch import Tensor
 from tengen.errors import RunError, SpecError
 from tengen.files import write_atomic
 from tengen.learners.network import DeepNetwork
-from tengen.learners.network.batches import Batch, ReplayBuffer
 from tengen.learners.network.engine import chosen_device
 from tengen.learners.network.inputs import TERRITORY_PLANE
 from tengen.learners.network.torch_network import FoldedNetwork, network_arrays, network_of
-from tengen.learners.network.training import Trainer
+from tengen.learners.network.training import Batch, ReplayBuffer, Trainer
 from tengen.learners.self_play.parallel_games import (
     ParallelGames,
     Tally,
