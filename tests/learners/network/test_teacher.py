@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -34,87 +35,41 @@ from tengen.learners.network.settings import DESIGNS, DistillationSettings  # no
 from tengen.learners.network.shards import Shard  # noqa: E402
 from tengen.models import Run, read_card  # noqa: E402
 
-CHANNELS, HEAD, HIDDEN = 6, 4, 5
-
-
-class _Writer:
-    """Write a small random network in KataGo's format."""
-
-    def __init__(self, seed: int) -> None:
-        self.parts: list[bytes] = []
-        self.random = np.random.default_rng(seed)
-
-    def words(self, *words: object) -> None:
-        self.parts.append((" ".join(map(str, words)) + "\n").encode())
-
-    def floats(self, *shape: int, scale: float = 0.3, one: bool = False) -> None:
-        values = self.random.normal(size=shape) * scale + one
-        self.parts.append(b"@BIN@" + np.abs(values).astype("<f4").tobytes() + b"\n" if one
-                          else b"@BIN@" + values.astype("<f4").tobytes() + b"\n")  # fmt: skip
-
-    def convolution(self, name: str, side: int, given: int, made: int) -> None:
-        self.words(name, side, side, given, made, 1, 1)
-        self.floats(side, side, given, made)
-
-    def norm(self, name: str, channels: int) -> None:
-        self.words(name, channels, 0.001, 0, 1)
-        self.floats(channels)
-        self.floats(channels, one=True)
-        self.floats(channels)
-
-    def product(self, name: str, given: int, made: int) -> None:
-        self.words(name, given, made)
-        self.floats(given, made)
-
-    def bias(self, name: str, count: int) -> None:
-        self.words(name, count)
-        self.floats(count)
+# The layers of a small network in KataGo's order: convolutions (side, channels in and out), norms,
+# products, biases; other words stand for themselves.
+ORDINARY = "ordinary_block block n6 relu c3,6,6 n6 relu c3,6,6"
+POOLING = "gpool_block block n6 relu c3,6,6 c3,6,4 n4 relu p12,6 n6 relu c3,6,6"
+LAYERS = f"""
+    test-network VERSION 22 19 trunk 2 6 6 6 6 6 c3,22,6 p19,6 {ORDINARY} {POOLING}
+    n6 relu policy_head c1,6,4 c1,6,4 n4 relu p12,4 n4 relu c1,4,1 p12,1
+    value_head c1,6,4 n4 relu p12,5 b5 relu p5,3 b3 p5,4 b4 c1,4,1
+"""
 
 
 def write_network(path: Path, *, version: int = 8, seed: int = 1) -> Path:
-    """Write a network of one ordinary and one pooling block."""
-    w = _Writer(seed)
-    w.words("test-network", version, 22, 19)
-    w.words("trunk", 2, CHANNELS, CHANNELS, CHANNELS, CHANNELS, CHANNELS)
-    w.convolution("first", 3, 22, CHANNELS)
-    w.product("globals", 19, CHANNELS)
-    for kind in ("ordinary_block", "gpool_block"):
-        w.words(kind, "block")
-        w.norm("before", CHANNELS)
-        w.words("relu")
-        w.convolution("regular", 3, CHANNELS, CHANNELS)
-        if kind == "gpool_block":
-            w.convolution("pool", 3, CHANNELS, HEAD)
-            w.norm("pool_norm", HEAD)
-            w.words("relu")
-            w.product("pool_product", 3 * HEAD, CHANNELS)
-        w.norm("middle", CHANNELS)
-        w.words("relu")
-        w.convolution("final", 3, CHANNELS, CHANNELS)
-    w.norm("tip", CHANNELS)
-    w.words("relu", "policy_head")
-    w.convolution("move", 1, CHANNELS, HEAD)
-    w.convolution("move_pool", 1, CHANNELS, HEAD)
-    w.norm("move_pool_norm", HEAD)
-    w.words("relu")
-    w.product("move_product", 3 * HEAD, HEAD)
-    w.norm("move_norm", HEAD)
-    w.words("relu")
-    w.convolution("move_last", 1, HEAD, 1)
-    w.product("pass", 3 * HEAD, 1)
-    w.words("value_head")
-    w.convolution("value", 1, CHANNELS, HEAD)
-    w.norm("value_norm", HEAD)
-    w.words("relu")
-    w.product("hidden", 3 * HEAD, HIDDEN)
-    w.bias("hidden_bias", HIDDEN)
-    w.words("relu")
-    w.product("winner", HIDDEN, 3)
-    w.bias("winner_bias", 3)
-    w.product("score", HIDDEN, 4)
-    w.bias("score_bias", 4)
-    w.convolution("owner", 1, HEAD, 1)
-    path.write_bytes(gzip.compress(b"".join(w.parts)))
+    """Write a network of one ordinary and one pooling block, with random weights."""
+    chance = np.random.default_rng(seed)
+
+    def tensor(*shape: int) -> bytes:
+        return b"@BIN@" + (chance.normal(size=shape) * 0.3).astype("<f4").tobytes() + b"\n"
+
+    parts: list[bytes] = []
+    for word in LAYERS.replace("VERSION", str(version)).split():
+        if not re.fullmatch(r"[cnpb][\d,]+", word):
+            parts.append(f"{word}\n".encode())
+            continue
+        sizes = [int(size) for size in word[1:].split(",")]
+        if word[0] == "c":
+            side, given, made = sizes
+            parts += [f"layer {side} {side} {given} {made} 1 1\n".encode()]
+            parts += [tensor(side, side, given, made)]
+        elif word[0] == "n":
+            spread = (1 + chance.random(sizes)).astype("<f4").tobytes()
+            parts += [f"layer {sizes[0]} 0.001 0 1\n".encode(), tensor(*sizes)]
+            parts += [b"@BIN@" + spread + b"\n", tensor(*sizes)]
+        else:
+            parts += [f"layer {' '.join(map(str, sizes))}\n".encode(), tensor(*sizes)]
+    path.write_bytes(gzip.compress(b"".join(parts)))
     return path
 
 
@@ -208,7 +163,7 @@ def test_a_bad_file_is_one_clear_error(
     elif what == "epsilon":
         path.write_bytes(gzip.compress(data.replace(b"0.001", b"small")))
     elif what == "shape":  # all tensors are there, but one takes fewer channels than it is given
-        path.write_bytes(gzip.compress(data.replace(b"owner 1 1 4 1", b"owner 1 1 2 1")))
+        path.write_bytes(gzip.compress(b"1 1 2 1".join(data.rsplit(b"1 1 4 1", 1))))
     elif what == "block":
         path.write_bytes(gzip.compress(data.replace(b"ordinary_block", b"strange_block")))
     with pytest.raises(ModelError, match=r"net\.bin\.gz") as caught:

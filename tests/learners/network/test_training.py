@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,18 +13,16 @@ import pytest
 from tests.needs import need
 
 from tengen.board import Board, index_of, play_random
-from tengen.errors import RunError, SpecError
+from tengen.errors import SpecError
 from tengen.learners.network import DESIGNS, NetworkSettings, Shard, inputs, settings
 from tengen.learners.network.engine import torch_or_refuse
 from tengen.learners.network.settings import check_design
-from tengen.learners.network.shards import NO_SCORE, refuse_shards
+from tengen.learners.network.shards import NO_SCORE
 
 torch = need("torch")
 
 from tengen.learners.network.torch_network import (  # noqa: E402
     Network,
-    _LearningLayers,
-    network_arrays,
     plane_table,
     planes_of,
     statistics,
@@ -41,22 +38,6 @@ def test_a_training_begins_with_weights_of_its_own_shape() -> None:
     check_design(chosen, replace(DESIGNS["small"], ladders=False))
     with pytest.raises(SpecError, match="another shape than design small"):
         check_design(chosen, DESIGNS["large"])
-
-
-def test_shards_are_not_added_to_others(tmp_path: Path) -> None:
-    refuse_shards(tmp_path)
-    (tmp_path / "00000.safetensors").touch()
-    with pytest.raises(RunError, match="holds shards already"):
-        refuse_shards(tmp_path)
-
-
-def test_planes_of_the_whole_board_come_last_and_komi_first_of_them() -> None:
-    assert inputs.PLANES[-len(inputs.BOARD_PLANES) :] == tuple(inputs.BOARD_PLANES)
-    assert "komi" in inputs.PLANES[inputs.KOMI_PLANE]
-    assert "territory" in inputs.PLANES[inputs.TERRITORY_PLANE]
-    board = Board(9, komi=inputs.KOMI_SCALE, moves="B E5")
-    planes = inputs.of_boards([board], ladders=False).planes()
-    assert (planes[0, inputs.KOMI_PLANE] == 1).all()  # White is to move and is given it
 
 
 def test_planes_are_the_same_on_the_device() -> None:
@@ -140,11 +121,11 @@ def test_boards_take_turns_and_only_the_main_one_moves_the_statistics() -> None:
     assert set(seen) == {5, 7}
 
 
-def normed() -> tuple[Network, _LearningLayers, Any]:
+def normed() -> tuple[Network, Any, Any]:
     """Return a network of two fields in eight orientations, its layers, and some maps."""
     network = Network(settings.Design(fields=2, blocks=1, head_fields=1))
     x = torch.randn(5, 16, 3, 3, generator=torch.Generator().manual_seed(1)) * 3 + 7
-    return network, _LearningLayers(network), x
+    return network, network.layers(), x
 
 
 def test_orientations_of_a_field_are_normalised_and_merged_together() -> None:
@@ -215,36 +196,12 @@ def test_who_has_no_pytorch_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatc
         torch_or_refuse()
 
 
-def test_some_blocks_of_a_tower_look_at_the_whole_board() -> None:
-    small = DESIGNS["small"]
-    names = dict(Network(small).named_parameters())
-    pooling = [small.pools(i) for i in range(small.blocks)]
-    assert pooling == [f"blocks.{i}.pool.weight" in names for i in range(small.blocks)]
-    assert not pooling[0] and sum(pooling) == small.blocks // 3
-
-
 def test_one_rate_is_set_for_both_optimizers() -> None:
     trainer = Trainer(DESIGNS["tiny"], NetworkSettings(rate=0.0), CPU)
     before = [weight.detach().clone() for weight in trainer.network.parameters()]
     trainer.learn(source_of(5, 20).batch(torch.arange(8)), 0.0)
     assert len(trainer.optimizers) == 2
     assert all(map(torch.equal, before, trainer.network.parameters()))  # nothing moves at rate 0
-
-
-def test_a_trainer_begins_with_the_weights_of_another() -> None:
-    first = NetworkSettings(design="tiny", seed=1)
-    one = Trainer(DESIGNS["tiny"], first, CPU)
-    two = Trainer(DESIGNS["tiny"], replace(first, seed=2), CPU)
-    given = {name: array.copy() for name, array in network_arrays(one.network).items()}
-
-    def equal() -> bool:
-        return all((given[name] == a).all() for name, a in network_arrays(two.network).items())
-
-    assert not equal()
-    two.load_weights(network_arrays(one.network))
-    with torch.no_grad():
-        next(one.network.parameters()).add_(1)  # what was taken over is a copy
-    assert equal() and two.step == 0
 
 
 def test_a_training_that_diverged_names_batch_and_rate() -> None:

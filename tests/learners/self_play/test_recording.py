@@ -13,7 +13,6 @@ torch = need("torch")
 
 from tengen.board import BLACK, WHITE, Board  # noqa: E402
 from tengen.board.counting import count_area  # noqa: E402
-from tengen.errors import RunError  # noqa: E402
 from tengen.learners.network import DeepNetwork, Shard  # noqa: E402
 from tengen.learners.network.torch_network import (  # noqa: E402
     FoldedNetwork,
@@ -88,9 +87,3 @@ def test_the_same_seed_gives_the_same_games(network: DeepNetwork, tmp_path: Path
     again = record_games(network, SMALL, tmp_path / "b")
     for mine, other in zip(first.files, again.files, strict=True):
         assert mine.read_bytes() == other.read_bytes()
-
-
-def test_a_folder_that_holds_shards_is_not_mixed_up(network: DeepNetwork, tmp_path: Path) -> None:
-    record_games(network, SMALL, tmp_path)
-    with pytest.raises(RunError, match="holds shards already"):
-        record_games(network, SMALL, tmp_path)

@@ -17,7 +17,6 @@ torch = need("torch")
 from tengen.errors import RunError, SpecError  # noqa: E402
 from tengen.learners.network import DeepNetwork  # noqa: E402
 from tengen.learners.network.inputs import TERRITORY_PLANE  # noqa: E402
-from tengen.learners.network.settings import DESIGNS  # noqa: E402
 from tengen.learners.network.torch_network import (  # noqa: E402
     network_arrays,
     plane_table,
@@ -29,10 +28,8 @@ from tengen.learners.network.training import (  # noqa: E402
     rate_at,
 )
 from tengen.learners.self_play import training  # noqa: E402
-from tengen.learners.self_play.parallel_games import Tally  # noqa: E402
 from tengen.learners.self_play.settings import (  # noqa: E402
     SelfPlaySettings,
-    design_of,
     longest,
 )
 from tengen.learners.self_play.training import (  # noqa: E402
@@ -227,13 +224,6 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
             fitted(tmp_path / "new", device="cuda")
 
 
-def test_self_play_reads_no_ladders() -> None:
-    for name in DESIGNS:
-        settings = SelfPlaySettings(design=name)
-        assert not design_of(settings).ladders
-        assert design_of(settings).blocks == DESIGNS[name].blocks
-
-
 def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> None:
     pupil, seen = Pupil(SMALL, CPU), Batch.blank(5, 2, CPU)
 
@@ -254,15 +244,3 @@ def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> N
     other = Pupil(replace(SMALL, seed=7), CPU)
     other.load_weights(network_arrays(pupil.network))
     torch.testing.assert_close(other.player(seen).moves, pupil.player(seen).moves)
-
-
-def test_every_size_has_a_room_with_a_buffer_of_its_own() -> None:
-    loop = Loop(replace(SMALL, size=(5, 7)))
-    assert [room.lines for room in loop.rooms] == [5, 7]
-    assert loop.rooms[0].buffer is not loop.rooms[1].buffer
-
-
-def test_tallies_add_up() -> None:
-    some = Tally(moves=5, games=1, resigned=1)
-    assert some.plus() == some
-    assert Tally(moves=2, black_wins=3).plus(some, some) == Tally(12, 2, 0, 3, 2)

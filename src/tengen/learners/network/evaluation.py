@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
+from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import Board
 from tengen.board.coordinates import elements, transform
 from tengen.board.playouts import play_random
@@ -170,29 +170,17 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
         for element in elements(rows, cols)[1:]:
             turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
             said = engine.judge_planes(np.ascontiguousarray(turned))
-            expected = {
-                **plain._asdict(),
-                "moves": _turned_moves(plain.moves, element, rows, cols),
-                "ownership": _turned(plain.ownership[0], element, rows, cols),
-            }
-            if plain.best is not None:
-                expected["best"] = _turned_moves(plain.best, element, rows, cols)
-            for name, there in said._asdict().items():
-                if there is None:
+            for here, there in zip(plain, said, strict=True):
+                if here is None or there is None:
                     continue
+                expected = here.ravel().copy()
+                if len(expected) > 1:  # numbers of the points, and of a pass behind them
+                    board_part = expected[: rows * cols].reshape(rows, cols)
+                    expected[: rows * cols] = transform(board_part, element).ravel()
                 # Numbers beyond one (points, mostly) are held to the same number of digits.
-                size = np.maximum(1, np.abs(expected[name]))
-                worst = max(worst, float((np.abs(there - expected[name]) / size).max()))
+                size = np.maximum(1, np.abs(expected))
+                worst = max(worst, float((np.abs(there[0] - expected) / size).max()))
     return worst
-
-
-def _turned(flat: Float32Array, element: int, rows: int, cols: int) -> Float32Array:
-    """Return numbers of a board's points, row by row, as they lie when the board is turned."""
-    return np.asarray(transform(flat.reshape(rows, cols), element), np.float32).ravel()
-
-
-def _turned_moves(logits: Float32Array, element: int, rows: int, cols: int) -> Float32Array:
-    return np.append(_turned(logits[0, :-1], element, rows, cols), logits[0, -1])
 
 
 def describe(network: DeepNetwork) -> dict[str, Any]:

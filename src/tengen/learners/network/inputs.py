@@ -1,4 +1,4 @@
-"""Lay positions out as planes for the network, for PyTorch and NumPy alike; play no move.
+"""Positions as the network reads them: packed, and laid out as planes.
 
 Most planes follow from the byte a point has (see `inputs_kernels`) by one table. The others show
 the last moves, and three facts of the whole board as constant planes.
@@ -69,12 +69,12 @@ TABLE: Float32Array = np.array([_point_planes(code) for code in range(128)], np.
 
 @dataclass(frozen=True)
 class Positions:
-    """What the network is told of some positions of one size, packed."""
+    """What the network reads of some positions of one size, packed."""
 
     rows: int
     cols: int
     codes: NDArray[np.uint8]
-    """Positions x points: a byte a point."""
+    """Positions x points: a byte per point."""
     history: NDArray[np.int16]
     """Positions x HISTORY: where the last moves were, latest first; NOWHERE for a pass or none."""
     passed: BoolArray
@@ -88,10 +88,8 @@ class Positions:
 
     def part(self, cut: slice) -> Positions:
         """Return some of the positions, in their order."""
-        return Positions(
-            self.rows, self.cols, self.codes[cut], self.history[cut], self.passed[cut],
-            self.komi[cut], self.territory[cut],
-        )  # fmt: skip
+        arrays = self.codes, self.history, self.passed, self.komi, self.territory
+        return Positions(self.rows, self.cols, *(array[cut] for array in arrays))
 
     def facts(self) -> Float32Array:
         """Return the numbers of the constant planes: positions x BOARD_PLANES."""

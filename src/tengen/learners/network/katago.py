@@ -65,18 +65,15 @@ class TeacherPositions(NamedTuple):
 
 
 class TeacherOutput(NamedTuple):
-    """What the teacher says, from the side to move."""
+    """What the teacher says, from the side to move, laid out as in `engine.Judgement`."""
 
     moves: Tensor
-    """Logits, points and then pass."""
+    """Logits."""
     winner: Tensor
     """Probability of winning."""
     lead: Tensor
-    """Points ahead, komi included."""
     spread: Tensor
-    """Standard deviation of the final score."""
     ownership: Tensor
-    """+1 own to -1 the opponent's."""
 
 
 def rule_inputs(rules: Rules) -> list[float]:

@@ -8,7 +8,7 @@ Board sizes follow from the input.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -26,20 +26,14 @@ _ALIGNED = 8
 
 
 class Output(NamedTuple):
-    """What the network predicts, from the side to move; one row per position."""
+    """What `engine.Judgement` has; but the spread as a logarithm, and owners as logits."""
 
     moves: Tensor
-    """Logits of points x (rows * columns), and of pass, last."""
     winner: Tensor
-    """Logit of winning."""
     score: Tensor
-    """Expected final score in points."""
     spread: Tensor
-    """Logarithm of the score's standard deviation."""
     ownership: Tensor
-    """Logits of owning each point."""
     best: Tensor | None = None
-    """Logits of the best move, laid out as `moves`, where the design has several move outputs."""
 
 
 def output_of(outputs: Outputs[Tensor], komi: Tensor) -> Output:
@@ -87,19 +81,21 @@ def planes_of(positions: Any, table: Tensor, width: int = N_PLANES) -> Tensor:
 
 
 class _TorchLayers(SeparateLayers[Tensor]):
-    """The layers as operations of PyTorch; subclasses say where the weights come from."""
+    """The layers as operations of PyTorch, on weights that a network hands out by name.
 
-    def kernel(self, name: str) -> Tensor:
-        """Return a convolution's kernel between all maps."""
-        raise NotImplementedError
+    `kernel` gives the kernel of a convolution between all maps, `affine` the factor and the addend
+    of each map in a norm of its input, `tensor` any other weight.
+    """
 
-    def affine(self, name: str, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the factor and the addend of each map in a norm of `x`."""
-        raise NotImplementedError
-
-    def tensor(self, name: str) -> Tensor:
-        """Return a weight as it is."""
-        raise NotImplementedError
+    def __init__(
+        self,
+        design: Design,
+        kernel: Callable[[str], Tensor],
+        affine: Callable[[str, Tensor], tuple[Tensor, Tensor]],
+        tensor: Callable[[str], Tensor],
+    ) -> None:
+        super().__init__(design)
+        self.kernel, self.affine, self.tensor = kernel, affine, tensor
 
     def convolve(self, x: Tensor, name: str, fields: int, size: int) -> Tensor:
         return F.conv2d(x, self.kernel(name).to(x.dtype), padding=size // 2)
@@ -162,7 +158,11 @@ class Network(nn.Module):
     def forward(self, planes: Tensor) -> Output:
         """Evaluate positions: batch x planes x rows x columns."""
         komi = planes[:, KOMI_PLANE].float().mean((1, 2)) * KOMI_SCALE
-        return output_of(_LearningLayers(self).run(planes), komi)
+        return output_of(self.layers().run(planes), komi)
+
+    def layers(self) -> _TorchLayers:
+        """Return the layers; they lay kernels out at each step."""
+        return _TorchLayers(self.design, self.kernel, self.affine, self.weight)
 
     def free_parameters(self) -> int:
         """Count the weights that are learned."""
@@ -185,11 +185,20 @@ class Network(nn.Module):
         laid = laid.view(fields_out, fields_in, order, -1).transpose(1, 2)
         return laid.reshape(fields_out * order, -1, *shape[-2:])
 
-    def affine(self, name: str, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
-        """Return factor and addend of each map for a norm with these statistics of the fields."""
+    def affine(self, name: str, x: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return factor and addend of each map for a norm of `x`.
+
+        In training they follow from the statistics of `x`, which the known ones follow slowly.
+        """
+        order = self.design.order
+        mean, variance = known = self.weight(f"{name}.mean"), self.weight(f"{name}.variance")
+        if self.training and x is not None:
+            mean, variance = found = statistics(x, order)
+            with torch.no_grad():
+                for old, new in zip(known, found, strict=True):
+                    old.lerp_(new, _MOMENTUM)
         factor = self.weight(f"{name}.gain") * torch.rsqrt(variance + _EPSILON)
         addend = self.weight(f"{name}.bias") - mean * factor
-        order = self.design.order
         return factor.repeat_interleave(order), addend.repeat_interleave(order)
 
 
@@ -204,31 +213,6 @@ def _drawn(weight: Weight) -> Tensor:
     if weight.start == "uniform":
         return (torch.rand(weight.shape) * 2 - 1) * weight.inputs**-0.5
     return torch.full(weight.shape, 1.0 if weight.start == "one" else 0.0)
-
-
-class _LearningLayers(_TorchLayers):
-    """Lays kernels out at each step and, in training, follows the statistics of the batches."""
-
-    def __init__(self, network: Network) -> None:
-        super().__init__(network.design)
-        self.network = network
-
-    def kernel(self, name: str) -> Tensor:
-        return self.network.kernel(name)
-
-    def tensor(self, name: str) -> Tensor:
-        return self.network.weight(name)
-
-    def affine(self, name: str, x: Tensor) -> tuple[Tensor, Tensor]:
-        network = self.network
-        known = network.weight(f"{name}.mean"), network.weight(f"{name}.variance")
-        if not network.training:
-            return network.affine(name, *known)
-        found = statistics(x, network.design.order)
-        with torch.no_grad():
-            for old, new in zip(known, found, strict=True):
-                old.lerp_(new, _MOMENTUM)
-        return network.affine(name, *found)
 
 
 def statistics(x: Tensor, order: int) -> tuple[Tensor, Tensor]:
@@ -267,8 +251,7 @@ class FoldedNetwork(nn.Module):
         for name, weight in weights_of(self.design).items():
             part = name.rpartition(".")[0]
             if name.endswith(".gain"):
-                known = network.weight(f"{part}.mean"), network.weight(f"{part}.variance")
-                factor, addend = network.affine(part, *known)
+                factor, addend = network.affine(part)
                 found[f"{part}.factor"] = factor.to(self.dtype)
                 found[f"{part}.addend"] = addend.to(self.dtype)
             elif weight.tied:
@@ -284,22 +267,17 @@ class FoldedNetwork(nn.Module):
     def forward(self, positions: Seen) -> Output:
         """Evaluate positions."""
         planes = planes_of(positions, self.table, self.planes)
-        return output_of(_FoldedLayers(self).run(planes), positions.komi)
+        layers = _TorchLayers(self.design, self._kernel, self._affine, self._tensor)
+        return output_of(layers.run(planes), positions.komi)
 
+    def _tensor(self, name: str) -> Tensor:
+        return getattr(self, name.replace(".", "_"))
 
-class _FoldedLayers(_TorchLayers):
-    def __init__(self, network: FoldedNetwork) -> None:
-        super().__init__(network.design)
-        self.network = network
+    def _kernel(self, name: str) -> Tensor:
+        return self._tensor(f"{name}.weight")
 
-    def tensor(self, name: str) -> Tensor:
-        return getattr(self.network, name.replace(".", "_"))
-
-    def kernel(self, name: str) -> Tensor:
-        return self.tensor(f"{name}.weight")
-
-    def affine(self, name: str, x: Tensor) -> tuple[Tensor, Tensor]:
-        return self.tensor(f"{name}.factor"), self.tensor(f"{name}.addend")
+    def _affine(self, name: str, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self._tensor(f"{name}.factor"), self._tensor(f"{name}.addend")
 
 
 def network_arrays(network: Network) -> dict[str, Any]:
