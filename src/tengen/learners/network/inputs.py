@@ -88,7 +88,7 @@ class Positions:
 
     def part(self, cut: slice) -> Positions:
         """Return some of the positions, in their order."""
-        arrays = self.codes, self.history, self.passed, self.komi, self.territory
+        arrays: Any = self.codes, self.history, self.passed, self.komi, self.territory
         return Positions(self.rows, self.cols, *(array[cut] for array in arrays))
 
     def facts(self) -> Float32Array:
