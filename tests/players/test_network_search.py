@@ -68,7 +68,7 @@ CAPTURE = Board(5, moves="B C3 W C2 B B2 W A5 B D2 W E5")
 
 def grown(player: SearchPlayer, visits: int, board: Board = CAPTURE) -> NetworkSearch:
     """Search without a clock until the root has so many visits."""
-    search = player._begin(board, rng())
+    search = player._begin(board)
     while search.tree.visits[0] < visits:
         player._grow(search, 8, None)
     return search
@@ -124,11 +124,11 @@ def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
     for move in tree.move[line].tolist():
         board.play(board.answer(move))
     asked = network.asked
-    kept = player._begin(board, rng())
+    kept = player._begin(board)
     assert network.asked == asked and kept.tree.visits[0] == tree.visits[line[-1]]
     assert kept.policy.sum() == pytest.approx(1.0, abs=1e-5)
     other = Board(5, moves="B A1")
-    assert player._begin(other, rng()).tree.visits[0] == 1
+    assert player._begin(other).tree.visits[0] == 1
 
 
 @pytest.mark.parametrize("rules", ["cgos", "tromp-taylor", "japanese"])
@@ -259,15 +259,6 @@ def test_temperature_varies_the_opening_among_good_moves_only() -> None:
     found = {int(player.choose(Board(9), rng(seed))) for seed in range(6)}
     assert len(found) > 1
     assert {int(player.choose(CAPTURE, rng(seed))) for seed in range(3)} == {CAPTURE.point("C1")}
-
-
-def test_noise_changes_the_root_only_with_the_seed() -> None:
-    player = SearchPlayer(Counter(), visits=60, noise=0.25)
-    found = []
-    for seed in (1, 1, 2):
-        *_, report = player.analyse(Board(5), rng(seed), limited=True)
-        found.append([c.prior for c in report.candidates])
-    assert found[0] == found[1] != found[2]
 
 
 def test_likely_moves_are_legal_sorted_and_fill_no_eye() -> None:

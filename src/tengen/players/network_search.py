@@ -159,8 +159,6 @@ class SearchPlayer(Searching):
     """Win rate below which it resigns."""
     temperature: float = 0.0
     """Above 0, early moves are drawn among those that are as good as the best."""
-    noise: float = 0.0
-    """Share of random priors at the root, for self-play."""
     playouts_per_leaf: int = 0
     mix: float = 0.0
     """Share of the playouts in the evaluation."""
@@ -178,8 +176,7 @@ class SearchPlayer(Searching):
         super().__post_init__()
         if min(count for count in (self.visits, self.batch, 1) if count is not None) < 1:
             raise SpecError("a search needs at least one visit and one leaf at once")
-        shares = {"noise": self.noise, "mix": self.mix, "share": self.score_share}
-        for name, share in shares.items():
+        for name, share in (("mix", self.mix), ("share", self.score_share)):
             if not 0 <= share <= 1:
                 raise SpecError(f"{name} is a share from 0 to 1, not {share}")
 
@@ -194,7 +191,7 @@ class SearchPlayer(Searching):
         goal = goal if pace.limited else None
         with ThreadPoolExecutor(self.threads) as pool:
             workers = pool if self.threads > 1 else None
-            search = self._begin(board, rng, to_play=pace.limited)
+            search = self._begin(board, to_play=pace.limited)
             search.pace = search.pace or pace.spent()
             search.final = self._final_owners(board)
             while not pace.stop():
@@ -210,11 +207,9 @@ class SearchPlayer(Searching):
 
     # ----- Searching -----
 
-    def _begin(
-        self, board: Board, rng: np.random.Generator, *, to_play: bool = False
-    ) -> NetworkSearch:
+    def _begin(self, board: Board, *, to_play: bool = False) -> NetworkSearch:
         """Return the kept search if the position lies below it, or a new one."""
-        keep = self.seconds is not None and self.root_moves is None and not self.noise
+        keep = self.seconds is not None and self.root_moves is None
         ends = to_play and board.last_move == PASS and self.root_moves is None
         may_pass = not ends or is_over(board)
         if keep and self._kept and may_pass:
@@ -225,12 +220,12 @@ class SearchPlayer(Searching):
                 kept = kept.moved(board, node)
                 self._kept[:] = [kept]
                 return kept
-        made = self._plant(board, rng, may_pass=may_pass)
+        made = self._plant(board, may_pass=may_pass)
         if keep:
             self._kept[:] = [made]
         return made
 
-    def _plant(self, board: Board, rng: np.random.Generator, *, may_pass: bool) -> NetworkSearch:
+    def _plant(self, board: Board, *, may_pass: bool) -> NetworkSearch:
         """Evaluate a position and make it the root of a tree."""
         fresh = board.copy()
         (view,) = self.network.evaluate([fresh])
@@ -239,13 +234,8 @@ class SearchPlayer(Searching):
         if not may_pass and len(moves) > 1:
             moves, priors = moves[moves != PASS], priors[moves != PASS]
             priors = priors / max(float(priors.sum()), 1e-300)
-        if self.root_moves is None and self.noise == 0:
+        if self.root_moves is None:
             moves, priors = without_mirror_images(fresh, moves, priors)
-        if self.noise > 0:
-            random = rng.dirichlet(np.full(len(moves), 10.0 / len(moves)))
-            priors = (1 - self.noise) * priors + self.noise * random
-            order = np.argsort(-priors, kind="stable")
-            moves, priors = moves[order], priors[order]
         win, score, owners = self._outcome(fresh, view)
         taste = Taste(self.score_share, 0.8 * score, math.sqrt(points))
         tree = NetworkTree(points, 1 if board.turn == BLACK else -1)

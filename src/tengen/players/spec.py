@@ -164,7 +164,6 @@ _TABLE = (
             Option("threads", "int", "parts of a batch evaluated in parallel", "1", 1),
             Option("batch", "int", "positions per batch", "by board size", 1),
             Option("temperature", "float", "above 0: varies moves of the opening", "0", 0),
-            Option("noise", "float", "share of random priors at the root", "0", 0),
             Option("playouts", "int", "playouts per leaf", "0", 0, parameter="playouts_per_leaf"),
             Option("mix", "float", "share of their result in the evaluation, 0 to 1", "0", 0),
             Option("explore", "float", "weight of the priors", "1", 0),
