@@ -19,8 +19,7 @@ from tengen.board import Board, Point
 from tengen.board.coordinates import Move
 from tengen.board.counting import format_result
 from tengen.board.drawing import Mark
-from tengen.contracts import Analyser
-from tengen.contracts.protocols import limit_visits
+from tengen.contracts import Analyser, limit_visits
 from tengen.errors import ModelError, SpecError
 from tengen.game.judging import Judge
 from tengen.game.sgf import record_of_board

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from tengen.board import Board
-from tengen.contracts import Candidate, Player, Report
-from tengen.contracts.protocols import limit_visits
+from tengen.contracts import Candidate, Player, Report, limit_visits
 from tengen.gtp.analysis import AnalysisServer
 from tengen.learners.network import DESIGNS
 from tengen.learners.network.learner import untrained

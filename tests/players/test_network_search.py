@@ -13,7 +13,7 @@ import pytest
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of, play_random, point_at
 from tengen.board.coordinates import transform
 from tengen.board.tactics_kernels import is_own_eye
-from tengen.contracts.checks import check_player
+from tengen.contracts import check_player
 from tengen.errors import SpecError
 from tengen.game.judging import dead_stones
 from tengen.learners.network import DESIGNS, Evaluation

@@ -15,7 +15,7 @@ import pytest
 from tengen.arena import play_match
 from tengen.board import PASS, RESIGN, Board
 from tengen.cli import run
-from tengen.contracts.checks import check_evaluator, check_player, check_policy
+from tengen.contracts import check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
 from tengen.players import PLAYERS, make_expert, make_player, parse_spec
 from tengen.players.evaluators import make_evaluator, make_policy

@@ -11,7 +11,10 @@ from tengen.contracts.checks import (
     sample_boards,
 )
 from tengen.contracts.protocols import (
+    AnalyseOptions,
     Analyser,
+    BlockStatus,
+    Candidate,
     Evaluator,
     Expert,
     Explainer,
@@ -20,21 +23,20 @@ from tengen.contracts.protocols import (
     OwnershipEvaluator,
     Player,
     Policy,
-    ScoreEstimator,
-    Scorer,
-    TimedPlayer,
-)
-from tengen.contracts.values import (
-    BlockStatus,
-    Candidate,
     Report,
     ScoreEstimate,
+    ScoreEstimator,
+    Scorer,
     Status,
+    TimedPlayer,
     Verdict,
+    limit_visits,
+    plays_on,
     win_probability,
 )
 
 __all__ = [
+    "AnalyseOptions",
     "Analyser",
     "BlockStatus",
     "Candidate",
@@ -60,6 +62,8 @@ __all__ = [
     "check_player",
     "check_policy",
     "check_scorer",
+    "limit_visits",
+    "plays_on",
     "sample_boards",
     "win_probability",
 ]

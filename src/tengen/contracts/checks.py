@@ -19,8 +19,8 @@ from tengen.contracts.protocols import (
     Player,
     Policy,
     Scorer,
+    Status,
 )
-from tengen.contracts.values import Status
 from tengen.errors import IllegalMoveError
 
 if TYPE_CHECKING:

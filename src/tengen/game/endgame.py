@@ -15,7 +15,7 @@ from tengen.arrays import FloatArray
 from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, Point, playouts, point_at
 from tengen.board.playouts import PlayoutResult
 from tengen.board.tactics_kernels import is_own_eye
-from tengen.contracts.values import Status, Verdict
+from tengen.contracts import Status, Verdict
 from tengen.game.judging import (
     count_without,
     dead_stones,

@@ -32,8 +32,7 @@ from tengen.board import kernels as k
 from tengen.board.counting import Count, count_board, unconditional
 from tengen.board.drawing import Mark
 from tengen.board.tactics_kernels import is_own_eye
-from tengen.contracts.protocols import ScoreEstimator, Scorer
-from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
+from tengen.contracts import BlockStatus, ScoreEstimate, ScoreEstimator, Scorer, Status, Verdict
 from tengen.models import has_model, load_learner, load_scorer
 
 _PLAYOUTS = 400

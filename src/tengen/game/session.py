@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, format_gtp, parse_gtp
 from tengen.board.counting import Count
-from tengen.contracts.protocols import Analyser, Player, TimedPlayer
-from tengen.contracts.values import Candidate
+from tengen.contracts import Analyser, Candidate, Player, TimedPlayer
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.files import write_atomic
 from tengen.game.clock import Clock

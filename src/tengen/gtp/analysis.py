@@ -34,15 +34,16 @@ from pydantic import (
 from tengen import __version__
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, WHITE, Board, Point, Rules, format_gtp, index_of, parse_gtp
-from tengen.contracts.protocols import (
+from tengen.contracts import (
     Analyser,
+    Candidate,
     NarrowablePlayer,
     Player,
     Policy,
+    Report,
     limit_visits,
     plays_on,
 )
-from tengen.contracts.values import Candidate, Report
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.gtp.commands import rule_change
 from tengen.gtp.protocol import COLOURS, LARGEST, PASS, RESIGN, SMALLEST

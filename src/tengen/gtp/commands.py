@@ -16,8 +16,7 @@ import numpy as np
 
 from tengen import __version__
 from tengen.arrays import FloatArray
-from tengen.contracts.protocols import Analyser
-from tengen.contracts.values import Status
+from tengen.contracts import Analyser, Status
 from tengen.errors import TengenError
 from tengen.files import write_atomic
 from tengen.game.clock import Clock

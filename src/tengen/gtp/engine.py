@@ -20,15 +20,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 from tengen.arrays import FloatArray
-from tengen.contracts.protocols import (
+from tengen.contracts import (
     Analyser,
+    Candidate,
     Explainer,
     NarrowablePlayer,
     Player,
+    Report,
     TimedPlayer,
     plays_on,
 )
-from tengen.contracts.values import Candidate, Report
 from tengen.errors import TengenError
 from tengen.gtp.protocol import (
     COLOURS,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tengen.contracts.protocols import Evaluator, Policy, Scorer
+from tengen.contracts import Evaluator, Policy, Scorer
 from tengen.errors import ModelError
 from tengen.models.store import Card, find_model, model_names, read_card
 

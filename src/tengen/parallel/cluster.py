@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 from tengen.errors import TengenError
-from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER, WorkerLostError
+from tengen.parallel import LOOKAHEAD_PER_WORKER, WorkerLostError
 
 # Seconds within which a cluster must answer; Ray itself would try for minutes.
 PATIENCE = 5.0

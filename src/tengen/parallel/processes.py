@@ -23,7 +23,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from tengen.errors import TengenError
-from tengen.parallel.jobs import LOOKAHEAD_PER_WORKER, WorkerLostError
+from tengen.parallel import LOOKAHEAD_PER_WORKER, WorkerLostError
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")

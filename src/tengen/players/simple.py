@@ -25,8 +25,7 @@ from tengen.board import (
 from tengen.board import layout_kernels as layout
 from tengen.board.playouts import shape_table
 from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
-from tengen.contracts import Evaluator, Player, Policy, TimedPlayer
-from tengen.contracts.values import Candidate, Report
+from tengen.contracts import Candidate, Evaluator, Player, Policy, Report, TimedPlayer
 from tengen.errors import SpecError
 from tengen.game.endgame import can_pass_and_win, candidates, finishing_move, sensible
 from tengen.game.judging import is_sound, neutral_points, shared_judge

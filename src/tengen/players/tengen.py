@@ -18,8 +18,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from tengen.board import Board, Point
-from tengen.contracts import Report
-from tengen.contracts.protocols import AnalyseOptions
+from tengen.contracts import AnalyseOptions, Report
 from tengen.errors import SpecError
 from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.registry import DRAWN_FROM, JUDGE

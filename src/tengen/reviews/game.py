@@ -308,7 +308,7 @@ class Reviewer:
 
 def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     """Load the network for a board and make the player that searches."""
-    from tengen.contracts.protocols import limit_visits
+    from tengen.contracts import limit_visits
     from tengen.models import has_model, load_policy
     from tengen.models.registry import JUDGE, network_for, policy_for
     from tengen.players import make_player

@@ -9,7 +9,7 @@ import numpy as np
 from tengen.board import BLACK, Board, format_sgf
 from tengen.board.counting import tromp_taylor
 from tengen.board.playouts import play_to_end
-from tengen.contracts.values import Verdict
+from tengen.contracts import Verdict
 from tengen.players import make_player
 
 

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from tengen.arrays import Float32Array, IntArray
 from tengen.board import BLACK, WHITE, indices_of, points_at
 from tengen.board.counting import count_area, count_territory
-from tengen.contracts import Scorer
-from tengen.contracts.values import Status
+from tengen.contracts import Scorer, Status
 from tengen.errors import ModelError, RunError, TengenError
 from tengen.explorer import stamp_of
 from tengen.files import write_atomic

@@ -18,7 +18,7 @@ from tengen.board import BLACK, WHITE, Board, index_of
 from tengen.board import counting_kernels as k
 from tengen.board.coordinates import N_SYMMETRIES, inverse, transform
 from tengen.board.counting import count_board
-from tengen.contracts.values import BlockStatus, ScoreEstimate, Status, Verdict
+from tengen.contracts import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring.features import (
     BlockTable,
