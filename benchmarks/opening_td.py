@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tengen.board import Board, random_point
 from tengen.learners.opening_td import OpeningTD, TDSettings
 from tengen.learners.opening_td.kernels import Net, after_ply, evaluate, learn, rate_moves
-from tengen.learners.opening_td.network import dense_inputs
+from tengen.learners.opening_td.learner import dense_inputs
 
 
 @njit

@@ -190,8 +190,7 @@ def symmetry_network() -> list[Any]:
 
 
 def opening_td() -> list[Any]:
-    from tengen.learners.opening_td.learner import OpeningTD, play_match
-    from tengen.learners.opening_td.network import dense_inputs
+    from tengen.learners.opening_td.learner import OpeningTD, dense_inputs, play_match
     from tengen.learners.opening_td.settings import TDSettings
 
     answers: list[Any] = []

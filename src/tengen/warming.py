@@ -136,8 +136,7 @@ def _network() -> None:
 
 def _opening_td() -> None:
     from tengen.board import Board
-    from tengen.learners.opening_td.learner import OpeningTD, play_match
-    from tengen.learners.opening_td.network import dense_inputs
+    from tengen.learners.opening_td.learner import OpeningTD, dense_inputs, play_match
     from tengen.learners.opening_td.settings import TDSettings
 
     settings = TDSettings(rows=5, plies=4, games=2, hidden=3)

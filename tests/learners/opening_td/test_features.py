@@ -11,7 +11,7 @@ import pytest
 from tengen.board import BLACK, WHITE, Board
 from tengen.board.coordinates import elements, transform
 from tengen.learners.opening_td import SETS, TDSettings
-from tengen.learners.opening_td.network import dense_inputs
+from tengen.learners.opening_td.learner import dense_inputs
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_opening_td as slow

@@ -25,7 +25,7 @@ from tengen.learners.opening_td import (
     play_match,
 )
 from tengen.learners.opening_td.kernels import MOVE, rate_moves
-from tengen.learners.opening_td.network import dense_inputs
+from tengen.learners.opening_td.learner import dense_inputs
 from tengen.learners.opening_td.settings import DEFAULTS
 from tengen.models import Run, load_evaluator
 
