@@ -1,4 +1,4 @@
-"""What the index must hold, told slowly: whole grids as keys, every symmetry tried."""
+"""Random games, and what an index of them must hold: whole grids as keys, every symmetry tried."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from tengen.board import PASS, Board
 from tengen.board.coordinates import elements, transform
-from tengen.records import GameRecord
+from tengen.records import GameRecord, Result
 
 Form = tuple[int, ...]
 ELSEWHERE = -1
@@ -85,3 +85,25 @@ def count(
             board.play(move, colour)
             before = here
     return table
+
+
+def make_games(
+    count: int, rows: int, cols: int, *, seed: int = 1, length: int = 40
+) -> list[GameRecord]:
+    """Return random games near a few first moves, so that many of them meet; some pass."""
+    rng = np.random.default_rng(seed)
+    games = []
+    for number in range(count):
+        board = Board(rows, cols, rules="japanese")
+        while len(board.moves) < length:
+            moves = list(board.legal_moves)
+            early = len(board.moves) < 3
+            board.play(moves[int(rng.integers(min(4, len(moves)) if early else len(moves)))])
+        winner = number % 3
+        result = Result("resign", winner) if winner else Result()
+        games.append(GameRecord(rows, cols, moves=list(board.moves), result=result))
+    return games
+
+
+def sgf(records: list[GameRecord]) -> bytes:
+    return b"\n".join(record.sgf() for record in records)

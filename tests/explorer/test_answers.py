@@ -91,14 +91,8 @@ def test_numbers_for_people() -> None:
     move = NextMove(
         (point,), 1234, 0.5, 0, 0, "", "", ("g.sgf", 1), {"network": 0.25, "opening": -3.14}
     )
-    assert cells(move, ["network", "opening"]) == [
-        "G7",
-        "1,234",
-        "50.0 %",
-        "",
-        "25.0 %",
-        "-3.1",
-    ]
+    told = cells(move, ["network", "opening"])
+    assert told == ["G7", "1,234", "50.0 %", "", "25.0 %", "-3.1"]
 
 
 def test_models_are_asked_where_they_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,9 +104,6 @@ def test_models_are_asked_where_they_are_there(monkeypatch: pytest.MonkeyPatch) 
     asked = opinions_on(9, 9)
     assert isinstance(asked, Opinions)
     assert found == ["tengen-judge", "td-best-9x9"]
-    assert asked.names == {
-        "network": "tengen-judge",
-        "opening": "td-best-9x9",
-    }
+    assert asked.names == {"network": "tengen-judge", "opening": "td-best-9x9"}
     assert opinions_on(19, 19).names == {"network": "tengen-large"}
     assert opinions_on(4, 4).names == {}

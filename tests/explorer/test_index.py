@@ -42,7 +42,7 @@ from tengen.records.reader import may_hold_games
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_openings as reference
-from made_games import make_games, sgf
+from slow_openings import make_games, sgf
 
 PLIES = 30
 
@@ -135,10 +135,8 @@ def test_results_follow_the_colours(tmp_path: Path) -> None:
     assert (top.first, top.last) == ("1999-12-31", "2001-05")
     assert top.example == (str(tmp_path / "g.sgf"), 1)
     swapped = Board(9, to_play=2, moves="W E5")
-    assert [(m.wins_black, m.wins_white) for m in explore(openings, swapped).moves] == [
-        (1, 1),
-        (1, 0),
-    ]
+    wins = [(m.wins_black, m.wins_white) for m in explore(openings, swapped).moves]
+    assert wins == [(1, 1), (1, 0)]
     [start] = explore(openings, Board(9)).moves
     assert (start.count, start.wins_black, start.wins_white) == (4, 1, 2)
 

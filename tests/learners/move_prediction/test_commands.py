@@ -53,35 +53,14 @@ def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
     assert "move 12, white to play" in text and "%" in text
 
 
-def lab(capsys, name, folder, *settings) -> dict:
-    words = ["lab", name, "--full", "--seed", "0", "--out", str(folder), "--json", "--quiet"]
-    common = ["train=train.sgf", "test=test.sgf", "board=7", "games=8"]
-    for text in (*common, *settings):
-        words += ["--set", text]
-    return json.loads(said(capsys, words).out)["data"][name]
-
-
-def test_the_papers_tables(folder, capsys, monkeypatch, tmp_path) -> None:
-    monkeypatch.chdir(folder)
-    options = ["reranked=0,5,10", "widths=0,0.9", "sizes=4,8", "patterns=0"]
-    found = lab(capsys, "move-prediction", tmp_path / "a", *options)
-    rows = found["reranked"]
-    assert [row["top"] for row in rows] == [0, 5, 10]
-    # What is re-ranked stays within its rank, but for ties.
-    assert rows[0]["beyond"] is None and rows[1]["beyond"] < 0.03 and rows[2]["beyond"] < 0.03
-    assert found["widths"][1]["width"] == 0.9 and found["widths"][1]["paper"] == 0.2824
-    rows = found["sizes"]
-    assert [row["games"] for row in rows] == [4, 8]
-    assert rows[0]["seconds"] > 0 and rows[0]["memory_gb"] > 0
-    options = ["reranked=", "widths=0.5,5", "sizes=", "patterns=0", "exact=true"]
-    rows = lab(capsys, "move-prediction", tmp_path / "b", *options)["widths"]
-    assert rows[0]["features"] > rows[1]["features"] > 0 and rows[0]["violation"] <= 0.1
-
-
 def test_the_top_move_plays_a_match(folder, capsys, monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(folder)
-    options = ["match_games=2", "opponent=random"]
-    (row,) = lab(capsys, "move-prediction-match", tmp_path, *options)["rows"]
+    words = ["lab", "move-prediction-match", "--full", "--seed", "0", "--json", "--quiet"]
+    for setting in ("train=train.sgf", "test=test.sgf", "board=7", "games=8", "match_games=2",
+                    "opponent=random"):  # fmt: skip
+        words += ["--set", setting]
+    told = json.loads(said(capsys, [*words, "--out", str(tmp_path)]).out)
+    (row,) = told["data"]["move-prediction-match"]["rows"]
     assert row["trained_on"] == 8 and row["games"] == 2 and row["faults"] == 0
     assert (tmp_path / "move-prediction" / "paper-8.safetensors").exists()
 

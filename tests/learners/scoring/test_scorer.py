@@ -262,18 +262,6 @@ def test_evaluate_has_its_keys(tmp_path):
     assert plain["exact"] == 0.5
 
 
-def test_the_wrong_sign_makes_the_error_grow(tmp_path):
-    from tengen.lab.scoring import Size, failure
-    from tengen.lab.steps import LabContext
-
-    file = tmp_path / "games.sgf"
-    file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(FINISHED, "W+3.5"), sgf(SEKI, "B+1.5")] * 3))
-    size = Size(made=0, train=str(file), counts=(9,))
-    runs = failure(LabContext(tmp_path, 0, 1), size).data["runs"]
-    errors = {(r["energy"], r["optimiser"], r["gradient"]): r["last_error"] for r in runs}
-    assert errors["step", "rprop", "printed"] > 1e4 > errors["step", "rprop", "right"]
-
-
 def test_a_few_stones_on_an_open_board_are_not_all_dead(scorer):
     board = Board.from_ascii(". . . . .\n. X . . .\n. . . . .\n. . . O .\n. . . . .")
     reading = scorer.read(board.grid())

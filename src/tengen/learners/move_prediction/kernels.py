@@ -316,7 +316,6 @@ def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
             out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * _OFFSETS + _OFFSETS - 1
 
 
-@kernel
 def feature_count(n_patterns):
     """Return the number of features for so many patterns, "no pattern" included."""
     return n_patterns * (1 + EARLIER) + _PLACES + EARLIER * _OFFSETS

@@ -38,10 +38,6 @@ GAMES_PER_JOB = 250
 _Report = Callable[[str], None]
 
 
-def _silent(line: str) -> None:
-    """Report nothing."""
-
-
 class PatternCounter:
     """Count 64-bit keys in a hash table that grows."""
 
@@ -101,7 +97,7 @@ def train(
     run: Run[Any] | None = None,
     workers: int = 1,
     ray: str | None = None,
-    on_report: _Report = _silent,
+    on_report: _Report = lambda line: None,
 ) -> PredictionModel:
     """Train on games of one size.
 
@@ -110,25 +106,15 @@ def train(
     interrupted training continues from the last one.
     """
     part_a, part_b = halves(games, settings)
-    size = int(games.rows[0]), int(games.cols[0])
-    state: ReRankerState | None = None
     if run is not None and run.start is not None:
-        saved = run.start.arrays
+        saved, size = run.start.arrays, (int(games.rows[0]), int(games.cols[0]))
         model = untrained(saved["keys"], saved["frequency"], settings, size)
-        state = ReRankerState(saved["memory"].copy(), run.start.step)
     else:
         model = learn_frequencies(
             games, part_a, settings, workers=workers, ray=ray, on_report=on_report
         )
-
-    def save(state: ReRankerState) -> None:
-        if run is not None:
-            run.note(state.passes, loss=state.loss)
-            arrays = {"keys": model.keys, "frequency": model.frequency}
-            run.save(state.passes, {**arrays, "memory": state.memory})
-
     if settings.top > 0:
-        learn_reranker(games, part_b, model, settings, state=state, save=save, on_report=on_report)
+        learn_reranker(games, part_b, model, settings, run=run, on_report=on_report)
     return model
 
 
@@ -146,7 +132,7 @@ def learn_frequencies(
     *,
     workers: int = 1,
     ray: str | None = None,
-    on_report: _Report = _silent,
+    on_report: _Report = lambda line: None,
 ) -> PredictionModel:
     """Learn the dictionary and the frequencies from half A; the model does not re-rank yet."""
     began = time.process_time()
@@ -179,47 +165,43 @@ def untrained(
     return PredictionModel(keys, frequency, weights, templates, 0, [size])
 
 
-@dataclass
-class ReRankerState:
-    """The state of FTRL-proximal: z and squared gradients per feature, and the finished passes."""
-
-    memory: FloatArray
-    passes: int = 0
-    loss: float | None = None
-    """Sum over the last pass."""
-
-
 def learn_reranker(
     games: GameArrays,
     which: IntArray,
     model: PredictionModel,
     settings: PredictionSettings,
     *,
-    state: ReRankerState | None = None,
-    save: Callable[[ReRankerState], None] = lambda state: None,
-    on_report: _Report = _silent,
+    run: Run[Any] | None = None,
+    on_report: _Report = lambda line: None,
 ) -> None:
     """Fit the re-ranker of the model on half B, in place.
 
-    Continues from `state`, and calls `save` before the first and after every pass.
+    `run` gets the state of FTRL-proximal (z and squared gradients per feature) before the first and
+    after every pass; a resumed one continues from its last state.
     """
     began = time.process_time()
-    if state is None:
-        state = ReRankerState(np.zeros((len(model.weights), 2)))
-        save(state)
+    start = None if run is None else run.start
+    memory = np.zeros((len(model.weights), 2)) if start is None else start.arrays["memory"].copy()
+
+    def save(passes: int, loss: float | None) -> None:
+        if run is not None:
+            run.note(passes, loss=loss)
+            arrays = {"keys": model.keys, "frequency": model.frequency, "memory": memory}
+            run.save(passes, arrays)
+
+    if start is None:
+        save(0, None)
     # The loss is summed over all passes, which count every sample `passes` times; so must the
     # penalty.
     penalty = settings.width * settings.passes
-    for number in range(state.passes, settings.passes):
-        state.loss = model.rank_games(
-            games, which, top=settings.top, memory=state.memory, penalty=penalty,
-            alpha=settings.alpha,
-        )  # fmt: skip
-        state.passes = number + 1
-        save(state)
+    for number in range(1 if start is None else start.step + 1, settings.passes + 1):
+        loss = model.rank_games(
+            games, which, top=settings.top, memory=memory, penalty=penalty, alpha=settings.alpha
+        )
+        save(number, loss)
         seconds = time.process_time() - began
-        on_report(f"re-ranker pass {number + 1}, loss {state.loss:.0f}, {seconds:.1f} s")
-    z, squares = state.memory[:, 0], state.memory[:, 1]
+        on_report(f"re-ranker pass {number}, loss {loss:.0f}, {seconds:.1f} s")
+    z, squares = memory.T
     shrunk = np.sign(z) * np.maximum(np.abs(z) - penalty, 0.0)
     model.weights = -shrunk * settings.alpha / (1 + np.sqrt(squares))
     model.top = settings.top

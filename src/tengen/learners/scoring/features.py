@@ -378,7 +378,7 @@ class Position:
         # Areas without a colour: the blocks of that colour beside them, and the others inside.
         areas, without = self._areas
         beside = meets(self.rim, areas) & (without == colour[:, None])
-        room, men, owned_by, eyes, false = sums(
+        room, area_stones, owned_by, eyes, false = sums(
             areas, without, np.ones(points.shape[1]), self.grid.ravel() > 0, _SIGN * heavy,
             self._eyes == _COLOURS[_ENEMY], self._eyes == -_COLOURS[_ENEMY],
         ).T  # fmt: skip
@@ -396,13 +396,13 @@ class Position:
             np.where(points, _SIGN[colour] * heavy, 2.0).min(axis=1),
             free[:, 1:3] / np.maximum(free[:, :1], 1), free[:, 3:],
             self._sum(self._enemies, alive), beside.sum(axis=1), mine.sum(axis=1),
-            self._sum(mine, room), (mine * room).max(axis=1), self._sum(mine, men),
+            self._sum(mine, room), (mine * room).max(axis=1), self._sum(mine, area_stones),
             np.where(beside, mean, 0.0).max(axis=1, initial=0.0),
             (own - other) / np.maximum(own + other, 1),
             self._spread(self._enemies, colour, mean_h), self._enemies.sum(axis=1) == 0,
             np.stack(chain_means, axis=1) / mass[:, None],
             np.where((others > -2.0).any(axis=1), others.max(axis=1), mean_h),
-            np.stack([room, men, -mean, eyes, false], axis=1)[home], friends[home],
+            np.stack([room, area_stones, -mean, eyes, false], axis=1)[home], friends[home],
             self._spread(beside.T, without, mean_h)[home],
             room[home] / self.grid.size, self.size / self.grid.size,
         ])  # fmt: skip

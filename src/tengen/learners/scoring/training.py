@@ -167,18 +167,17 @@ def make_game(making: Making, seed: int) -> GameRecord | None:
         for number in range(_AGREE):
             if dead is None:
                 break
-            trial = _behind(board.grid(), owner, (BLACK, WHITE)[number % 2])
+            score = int((owner == BLACK).sum()) - int((owner == WHITE).sum())
+            trial = _behind(board.grid(), score, (BLACK, WHITE)[number % 2])
             dead = fates(board.grid(), [owner, played_out(player, trial, rng)])
         if dead is not None:
             return _record(board, dead, making.name, seed)
     return None
 
 
-def _behind(grid: Grid, owner: Grid, colour: int) -> Board:
-    """Return the position with a side to move that loses by half a point if all ends as `owner`."""
-    sign = 1 if colour == BLACK else -1
-    score = int((owner == BLACK).sum()) - int((owner == WHITE).sum())
-    return Board.from_grid(grid, komi=score + sign * 0.5, to_play=colour)
+def _behind(grid: Grid, score: float, colour: int) -> Board:
+    """Return the position with `colour` to move and half a point behind if it ends with `score`."""
+    return Board.from_grid(grid, komi=score + (0.5 if colour == BLACK else -0.5), to_play=colour)
 
 
 def fates(grid: Grid, owners: Sequence[Grid]) -> BoolArray | None:
@@ -216,10 +215,9 @@ def played_out(
     for colour in (BLACK, WHITE):
         sign = 1 if colour == BLACK else -1
         for _ in range(_ATTACKS):
-            before = sign * tromp_taylor(grid).score
-            trial = Board.from_grid(grid, komi=sign * (before + 0.5), to_play=colour)
-            after = _to_the_end(player, trial, rng).grid()
-            if sign * tromp_taylor(after).score <= before:
+            before = tromp_taylor(grid).score
+            after = _to_the_end(player, _behind(grid, before, colour), rng).grid()
+            if sign * (tromp_taylor(after).score - before) <= 0:
                 break
             grid = after
     count = tromp_taylor(grid)
