@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from prediction_games import pattern_hashes, rings_of, tasteful_game, tasteful_games
 
-from tengen.board import Board
+from tengen.board import Board, Point
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import MovePredictor
 from tengen.learners.move_prediction import training as training_module
-from tengen.learners.move_prediction.kernels import feature_count, salt
-from tengen.learners.move_prediction.learner import TOPS
+from tengen.learners.move_prediction.kernels import salt
+from tengen.learners.move_prediction.learner import TOPS, feature_count
 from tengen.learners.move_prediction.settings import TEMPLATES, PredictionSettings
 from tengen.learners.move_prediction.training import (
     GAMES_PER_JOB,
@@ -200,7 +200,7 @@ def mixed(tmp_path):
     twice = tasteful_game(7, 7, 40, 5)
     twice.moves[20] = (twice.moves[20][0], twice.moves[19][1])
     handicap = tasteful_game(7, 7, 40, 6)
-    handicap.setup = [(1, 8 + 1)]
+    handicap.setup = [(1, Point("A7", 7))]
     others = [twice, tasteful_game(9, 9, 40, 7), handicap, tasteful_game(7, 7, 9, 8)]
     path = tmp_path / "mixed.sgf"
     write_sgf([*good[:2], *others, *good[2:]], path)

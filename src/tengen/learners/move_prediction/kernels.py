@@ -45,8 +45,8 @@ RINGS = 12
 _OWN, _ENEMY = 0, 1
 
 SIEVE_SHIFT = 24  # the sieve uses other bits of a key than the hash table
-_PLACES = 325  # classes of points under symmetry, for boards up to 49 lines; 19x19 has 55
-_OFFSETS = 326  # classes of offsets up to 24 lines, and one for "none"
+PLACES = 325  # classes of points under symmetry, for boards up to 49 lines; 19x19 has 55
+OFFSETS = 326  # classes of offsets up to 24 lines, and one for "none"
 PLIES_PER_PHASE = 30
 EARLIER = 4  # earlier moves that are features
 WIDTH = 2 + 2 * EARLIER
@@ -303,22 +303,17 @@ def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
     out[0] = pattern
     base = n_patterns
     out[1] = base + _octant(row, col, rows, cols)
-    base += _PLACES
+    base += PLACES
     for j in range(EARLIER):
         q = earlier[0, j]
         if q > 0:
             dr, dc = q // (cols + 1) - 1 - row, q % (cols + 1) - 1 - col
             out[2 + j] = base + j * n_patterns + earlier[1, j]
-            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * _OFFSETS + _folded(dr, dc)
+            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * OFFSETS + _folded(dr, dc)
         else:
             # No earlier move: no pattern, and the offset class "none".
             out[2 + j] = base + j * n_patterns
-            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * _OFFSETS + _OFFSETS - 1
-
-
-def feature_count(n_patterns):
-    """Return the number of features for so many patterns, "no pattern" included."""
-    return n_patterns * (1 + EARLIER) + _PLACES + EARLIER * _OFFSETS
+            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * OFFSETS + OFFSETS - 1
 
 
 @inner_kernel
@@ -407,7 +402,7 @@ def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, fin
     moves, order, feats, scores = lists
     state, _chain, likes = matches
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    n_patterns = (weights.shape[0] - _PLACES - EARLIER * _OFFSETS) // (1 + EARLIER)
+    n_patterns = (weights.shape[0] - PLACES - EARLIER * OFFSETS) // (1 + EARLIER)
     n = _rank_candidates(
         s, mover, likes, earlier[0], rows * cols if ties else top, moves, order, scores
     )

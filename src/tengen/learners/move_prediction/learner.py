@@ -66,6 +66,12 @@ def hash_tables(rows: int, cols: int) -> tuple[IntArray, IntArray, IntArray]:
     return rings, keys, ring_of
 
 
+def feature_count(n_patterns: int) -> int:
+    """Return the number of features for so many patterns, "no pattern" included."""
+    each = kernels.EARLIER * (n_patterns + kernels.OFFSETS)
+    return n_patterns + kernels.PLACES + each
+
+
 @dataclass
 class Measured:
     """Accuracy of a predictor on games; rates are fractions."""
@@ -154,7 +160,7 @@ class PredictionModel:
     ) -> PredictionModel:
         """Rebuild a model from the arrays that `tensors` returned."""
         keys, frequency = tensors["keys"], tensors["frequency"].astype(np.float64)
-        weights = np.zeros(kernels.feature_count(len(frequency)))
+        weights = np.zeros(feature_count(len(frequency)))
         weights[tensors["weight_index"]] = tensors["weights"]
         top, templates = int(tensors["top"][0]), tensors["templates"]
         # The kernels check no bounds, so foreign files must be rejected here.

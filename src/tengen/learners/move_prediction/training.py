@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.learners.move_prediction import kernels
-from tengen.learners.move_prediction.learner import PredictionModel, hash_tables
+from tengen.learners.move_prediction.learner import PredictionModel, feature_count, hash_tables
 from tengen.learners.move_prediction.settings import PredictionSettings
 from tengen.parallel import map_jobs
 from tengen.records import Corpus
@@ -160,7 +160,7 @@ def untrained(
     keys: IntArray, frequency: FloatArray, settings: PredictionSettings, size: tuple[int, int]
 ) -> PredictionModel:
     """Return a model that does not re-rank."""
-    weights = np.zeros(int(kernels.feature_count(len(frequency))))
+    weights = np.zeros(feature_count(len(frequency)))
     templates = np.array(settings.templates, np.int64)
     return PredictionModel(keys, frequency, weights, templates, 0, [size])
 
