@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from tengen.board import PASS, Board
-from tengen.contracts import check_evaluator, check_learner, sample_boards
 from tengen.errors import ModelError, TengenError
 from tengen.learners.opening_evolution import (
     KIND,
@@ -296,16 +295,7 @@ def test_models_come_back_and_refuse_other_boards(tmp_path: Path) -> None:
         again.choose(Board(9), rng)
 
 
-def test_it_keeps_the_contracts(tmp_path: Path) -> None:
-    def fit(learner: OpeningEvolution) -> OpeningEvolution:
-        learner.settings = replace(PLAN, generations=2)
-        return learner.fit(measure_with([Corner()], Counter()))
-
-    def same(a: OpeningEvolution, b: OpeningEvolution) -> bool:
-        return a.settings == b.settings and bool((a.weights_ == b.weights_).all())
-
-    fitted = check_learner(OpeningEvolution, fit, tmp_path, same=same)
-    check_evaluator(fitted, boards=sample_boards(1, [(5, 5)]))
+def test_it_must_evolve_before_it_plays() -> None:
     with pytest.raises(ModelError, match="evolved nothing yet"):
         OpeningEvolution(settings=PLAN).values([Board(5)])
 

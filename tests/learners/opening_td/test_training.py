@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, WHITE, Board
-from tengen.contracts import check_evaluator, check_learner, check_policy, sample_boards
 from tengen.errors import ModelError, SpecError, TengenError
 from tengen.learners.opening_td import (
     KIND,
@@ -27,7 +26,7 @@ from tengen.learners.opening_td import (
 from tengen.learners.opening_td.kernels import MOVE, rate_moves
 from tengen.learners.opening_td.learner import dense_inputs
 from tengen.learners.opening_td.settings import DEFAULTS
-from tengen.models import Run, load_evaluator
+from tengen.models import Run
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_opening_td as slow
@@ -137,24 +136,11 @@ def test_stopping_and_resuming_changes_nothing(
         Run.open(tmp_path, KIND, other, resume=True)
 
 
-def test_it_keeps_the_contracts(tmp_path: Path) -> None:
-    def same(a: OpeningTD, b: OpeningTD) -> bool:
-        return a.settings == b.settings and all(
-            np.array_equal(x.astype(np.float32), y.astype(np.float32))
-            for x, y in zip(a.net_, b.net_, strict=True)
-        )
-
-    def fit(learner: OpeningTD) -> OpeningTD:
-        learner.settings = replace(learner.settings, games=2)
-        return learner.fit(EXPERT)
-
-    fitted = check_learner(OpeningTD, fit, tmp_path, same=same)
-    boards = sample_boards(1, [(9, 9)])
-    check_evaluator(fitted, boards=boards)
-    check_policy(fitted, boards=boards[:2])
-    assert load_evaluator(tmp_path / "checked.safetensors").values(boards).shape == (3,)
-    with pytest.raises(TengenError, match="5x5"):
-        fitted.values([Board(5)])
+def test_other_boards_are_refused() -> None:
+    with pytest.raises(TengenError, match="has learned 9x9, not 5x5"):
+        OpeningTD().draw().values([Board(5)])
+    with pytest.raises(TengenError, match="learned nothing yet"):
+        OpeningTD().best_move(Board(9))
 
 
 def test_colours_are_treated_alike() -> None:

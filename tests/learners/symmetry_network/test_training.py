@@ -11,7 +11,7 @@ import pytest
 
 from tengen.board import BLACK, Board, point_at
 from tengen.cli import run
-from tengen.contracts import check_evaluator, check_learner, check_policy
+from tengen.contracts import check_evaluator
 from tengen.errors import ModelError, RunError, SpecError
 from tengen.learners.symmetry_network import OUTPUTS, SymmetryNetwork, SymmetrySettings
 from tengen.learners.symmetry_network.game_kernels import BEST
@@ -105,21 +105,6 @@ def test_it_learns_to_beat_a_random_mover():
 
 def same(a: SymmetryNetwork, b: SymmetryNetwork) -> bool:
     return np.array_equal(a.free_, b.free_) and a.settings == b.settings
-
-
-def test_contracts(tmp_path):
-    fitted = check_learner(SymmetryNetwork, lambda x: x.fit(games=2), tmp_path, same=_same_numbers)
-    assert fitted.games_ == 2
-    network = trained()
-    path = tmp_path / "model.safetensors"
-    network.save(path)
-    assert same(network, SymmetryNetwork.load(path))
-    check_evaluator(network)
-    check_policy(network)
-
-
-def _same_numbers(a: SymmetryNetwork, b: SymmetryNetwork) -> bool:
-    return np.array_equal(a.free_, b.free_)
 
 
 def test_views_of_a_board():
