@@ -192,7 +192,6 @@ def export(
 
 
 def _show(results: Any, shown: Shown) -> None:
-    """Print all tables of a tournament."""
     from tengen.arena.results import cross_table, results_value, standings_table
 
     if shown.as_json(results_value(results)):

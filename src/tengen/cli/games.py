@@ -150,7 +150,6 @@ def _tools(model: str) -> tuple[BlockScorer, Judge]:
 
 
 def _csv_row(value: dict[str, Any]) -> list[Any]:
-    """Return a game's cells for spreadsheets."""
     from tengen.sanitize import csv_cell
 
     told = value["estimate"] or {"score": None, "spread": None}
@@ -434,7 +433,6 @@ def _review_folder(files: list[str], out: Path | None) -> Path:
 
 
 def _print_players(folder: Path) -> None:
-    """Print points lost per move by player and phase."""
     from tengen.reviews.batch import PHASES
 
     def points(tally: dict[str, Any] | None) -> str:
@@ -516,7 +514,6 @@ def explore(
 
 
 def _print_openings(answer: Answer, names: dict[str, str]) -> None:
-    """Print the board and a table."""
     from tengen.board import BLACK
     from tengen.explorer.answers import cells
 

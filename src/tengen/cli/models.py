@@ -125,7 +125,6 @@ def _row(entry: Any) -> tuple[str, str, str, str]:
 
 
 def _card_text(card: Card) -> str:
-    """Format a model's card."""
     lines = [f"{card.name} ({card.kind})", card.what, ""]
     lines += [f"learned from: {card.data}"] if card.data else []
     lines += [f"made by tengen {card.version}, licence {card.licence}"]
@@ -140,7 +139,6 @@ def _card_text(card: Card) -> str:
 
 
 def _as_value(entry: Any) -> dict[str, Any]:
-    """Return an entry of the list as plain data."""
     return {
         "name": entry.name,
         "path": str(entry.path),
@@ -222,7 +220,6 @@ def _kind_value(kind: Any) -> dict[str, Any]:
 
 
 def _levels() -> list[dict[str, Any]]:
-    """Return the levels of `tengen` with their ratings, as plain data."""
     from tengen.arena.placing import level_ratings
     from tengen.players.tengen import LEVELS
 
@@ -266,7 +263,6 @@ def _show_player(value: dict[str, Any]) -> None:
 
 
 def _advise(weaker: int, stronger: int, shown: Shown) -> None:
-    """Print the handicap between two levels on each board."""
     from tengen.arena.placing import advise, level_ratings
     from tengen.players.tengen import find_level
 

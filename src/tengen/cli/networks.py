@@ -148,7 +148,6 @@ def evaluate_network(
 def _make_shards(
     games: list[str], out: Path, *, scorer: str, confirmed: bool, work: WorkOptions, shown: Shown
 ) -> Made:
-    """Write games as shards, with progress."""
     from tengen.learners.network import make_shards
     from tengen.models import load_scorer
     from tengen.records import Corpus
@@ -162,7 +161,6 @@ def _make_shards(
 
 
 def _batch_line(row: dict[str, Any], steps: int) -> str:
-    """Format one report."""
     if "labelled" in row:
         return f"{row['labelled']} positions on {row['board']} labelled by the teacher"
     other = ("step", "positions_per_second", "left", "held_out")
@@ -289,7 +287,6 @@ def evaluate_self_play(
 
 
 def _show_history(run: Path, rows: int, shown: Shown) -> None:
-    """Print the reports of a run."""
     from tengen.learners.self_play.training import history
 
     found = history(run)

@@ -175,7 +175,6 @@ def command(app: typer.Typer) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 def _group_options(kind: Any) -> list[inspect.Parameter]:
-    """List the options of a group."""
     hints = get_type_hints(kind, include_extras=True)
     return [
         _parameter(f.name, hints[f.name], *(() if f.default is MISSING else (f.default,)))
@@ -185,7 +184,6 @@ def _group_options(kind: Any) -> list[inspect.Parameter]:
 
 
 def _option(field: SettingField) -> inspect.Parameter:
-    """Turn a setting into the option of a command."""
     about = field.about
     kind: Any = list[field.kind] if field.many else field.kind  # type: ignore[name-defined]
     extra: dict[str, Any] = {}

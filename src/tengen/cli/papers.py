@@ -161,7 +161,6 @@ def train_scoring(
 
 
 def _making(text: str, player: str) -> Making:
-    """Read SIZE:GAMES."""
     from tengen.learners.scoring.training import Making
     from tengen.players import make_player
 

@@ -41,8 +41,6 @@ _WORST = 3  # moves of a game that become problems
 
 @dataclass(frozen=True, kw_only=True)
 class _Game(Options):
-    """The game that was asked for."""
-
     player: PlayerName = "tengen:seconds=2"
     size: int = option(9, "Rows and columns.", min=2, max=25)
     komi: float | None = option(None, "White's points; the rules' usual ones.")
@@ -142,7 +140,6 @@ def _strength_of(player: str, board: Board) -> str:
 
 
 def _new_game(game: _Game) -> LocalGame:
-    """Set up a game as it was asked for."""
     from tengen.board import HANDICAP_KOMI, Board
     from tengen.game.session import LocalGame
     from tengen.players import make_player
@@ -198,7 +195,6 @@ class Screen:
 
 
 def _can_draw(stream: TextIO) -> bool:
-    """Return whether the terminal can show stones."""
     try:
         "●·".encode(getattr(stream, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -228,7 +224,6 @@ def _draw_plainly(board: Board, marks: dict[int, str]) -> str:
 
 
 def _draw_with_colours(board: Board, marks: dict[int, str]) -> None:
-    """Draw stones on wood with rich."""
     from rich.console import Console
     from rich.text import Text
 
@@ -337,7 +332,6 @@ class Teacher:
 
 
 def _reviewed(board: Board) -> MoveReview:
-    """Review the last move."""
     from tengen.reviews.game import find_reviewer, review_last_move
     from tengen.reviews.settings import ReviewSettings
 
@@ -418,7 +412,6 @@ class _Talk:
         return True
 
     def _vertex(self, word: str) -> None:
-        """Play the person's move."""
         from tengen.board import parse_gtp
 
         if self.teacher and self.teacher.problem:
@@ -434,7 +427,6 @@ class _Talk:
         self._move(move)
 
     def _move(self, move: int) -> None:
-        """Play a move of the person and show what came of it."""
         side = self.game.board.turn
         self.game.act(move)
         self._keep()
@@ -446,7 +438,6 @@ class _Talk:
                 self.screen.say(told)
 
     def _machine(self) -> None:
-        """Let the player move and show it."""
         passed = bool(self.game.board.moves) and self.game.board.last_move == _PASS
         side, move = self.game.board.turn, self.game.answer()
         self._keep()
@@ -475,13 +466,11 @@ class _Talk:
             save(self.game, self.path)
 
     def _name(self, move: int) -> str:
-        """Name a move as people do."""
         from tengen.board import format_gtp
 
         return format_gtp(move, self.game.board.rows, self.game.board.cols)
 
     def _end(self, side: int) -> None:
-        """Say how the game ended."""
         if self.game.is_over:
             how = "resigns" if self.game.resigned else "has no time left"
             self.screen.say(f"{_NAMES[side]} {how}. Result: {self.game.result}")

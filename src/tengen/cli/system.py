@@ -58,7 +58,6 @@ def _wanted() -> list[tuple[str, str]]:
 
 
 def _cache() -> str:
-    """Return where compiled kernels are stored, and how many there are."""
     from tengen.compiling import cache_folder, import_kernels
     from tengen.jit import kernels
 

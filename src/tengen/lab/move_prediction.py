@@ -186,7 +186,6 @@ class TableRows:
 
     @cached_property
     def _plain(self) -> Row:
-        """The accuracy of the frequencies alone."""
         return measure(self._frequencies, self.test)
 
     @cached_property

@@ -413,7 +413,6 @@ def _breed(context: LabContext, size: BreedingSize, seed: int, share: tuple[floa
 
 
 def _about(size: BreedingSize, settings: dict[str, Any]) -> str:
-    """Describe what was bred, and how."""
     method = {
         "paper": "The paper's method: one finished game as Black per individual, the better half "
         "survives.",
@@ -470,7 +469,6 @@ def _trend_row(run: str, name: str, trend: dict[str, float]) -> list[str]:
 
 
 def _fitness_plot(folder: Path) -> Plot:
-    """Draw the fitness of a run's generations."""
     rows = read_metrics(folder)
     steps = [row["step"] for row in rows]
     names = {"best": "best of the generation", "mean": "mean"}
@@ -480,7 +478,6 @@ def _fitness_plot(folder: Path) -> Plot:
 
 
 def _panel_plot(runs: list[dict[str, Any]]) -> Plot:
-    """Draw the wins against the panel over generations, one line per run."""
     lines = [
         line(
             run["folder"] if len(runs) > 1 else "against the panel",
@@ -544,16 +541,38 @@ def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
                 for opponent in ("random", "maxlib")
             ]
             rows.append([name, *(percent(rate.win_rate, rate.interval) for rate in rates)])
-    shipped = "Shipped champions' openings, finished by the rule player"
+    tested, lines, comparisons = [], [], []
+    for name, points in papers.EVOLUTION_POINTS.items():
+        trend, where = paper_trend(name), papers.EVOLUTION_TABLES[name]
+        shown = [number(trend.slope), f"{trend.r:.2f}", f"{trend.p:.2f}"]
+        tested.append([where, name, " ".join(map(str, points)), *shown])
+        x = [papers.EVOLUTION_EVERY[name] * i for i in range(len(points))]
+        lines.append(line(f"{where}, {name}", x, points))
+        comparisons.append(
+            compare(
+                f"kendall.line.{name}", holds=trend.p < 0.05,
+                text=f"slope {shown[0]}, p = {shown[2]}",
+                why="Its own points: such a slope is too often chance.",
+            )
+        )  # fmt: skip
+    for name, paper in papers.EVOLUTION_WEIGHTS.items():
+        ours = SHAPES[name](13, 13).n_weights
+        why, text = "The paper does not mention biases.", f"{ours:,} with biases"
+        fits = paper <= ours <= 1.03 * paper
+        comparisons.append(compare(f"kendall.weights.{name}", holds=fits, text=text, why=why))
+    columns = ["table", "network", "points by generation", "slope", "r", "p"]
+    note = "A straight line through the points; p is the probability of such a slope by chance."
+    tables = [Table("The paper's own tables, tested", columns, tested, note)]
+    if rows:
+        title = "Shipped champions' openings, finished by the rule player"
+        tables.append(Table(title, ["player", "random", "maxlib"], rows))
+    title = "The paper's points: is there a trend?"
     return Findings(
         text="The paper reads learning off a rising line through its points. A test shows that "
         "such lines may be chance. The champions were bred here.",
-        tables=[
-            _paper_table(),
-            *([Table(shipped, ["player", "random", "maxlib"], rows)] if rows else []),
-        ],
-        figures=[_paper_plot()],
-        comparisons=_paper_comparisons(),
+        tables=tables,
+        figures=[Plot(title, "generation", "points", lines)],
+        comparisons=comparisons,
     )
 
 
@@ -561,51 +580,6 @@ def paper_trend(network: str) -> Trend:
     """Return the line through the paper's points, one step of its table as the unit."""
     points = papers.EVOLUTION_POINTS[network]
     return Trend.through(list(range(len(points))), points)
-
-
-def _paper_table() -> Table:
-    """Return the paper's points with the trend through them."""
-    rows = []
-    for name, points in papers.EVOLUTION_POINTS.items():
-        trend = paper_trend(name)
-        shown = " ".join(f"{v:d}" for v in points)
-        line = [number(trend.slope), f"{trend.r:.2f}", f"{trend.p:.2f}"]
-        rows.append([papers.EVOLUTION_TABLES[name], name, shown, *line])
-    columns = ["table", "network", "points by generation", "slope", "r", "p"]
-    note = "A straight line through the points; p is the probability of such a slope by chance."
-    return Table("The paper's own tables, tested", columns, rows, note=note)
-
-
-def _paper_plot() -> Plot:
-    """Draw the paper's points over generations."""
-    lines = []
-    for name, points in papers.EVOLUTION_POINTS.items():
-        x = [papers.EVOLUTION_EVERY[name] * i for i in range(len(points))]
-        lines.append(line(f"{papers.EVOLUTION_TABLES[name]}, {name}", x, points))
-    return Plot("The paper's points: is there a trend?", "generation", "points", lines)
-
-
-def _paper_comparisons() -> list[Comparison]:
-    """Test the paper's claim of learning on its own numbers; compare the sizes of its networks."""
-    rows = []
-    for name in papers.EVOLUTION_TABLES:
-        trend = paper_trend(name)
-        rows.append(
-            compare(
-                f"kendall.line.{name}", holds=trend.p < 0.05,
-                text=f"slope {number(trend.slope)}, p = {trend.p:.2f}",
-                why="Its own points: such a slope is too often chance.",
-            )
-        )  # fmt: skip
-    for name, paper in papers.EVOLUTION_WEIGHTS.items():
-        ours = SHAPES[name](13, 13).n_weights
-        rows.append(
-            compare(
-                f"kendall.weights.{name}", holds=paper <= ours <= 1.03 * paper,
-                text=f"{ours:,} with biases", why="The paper does not mention biases.",
-            )
-        )  # fmt: skip
-    return rows
 
 
 DENSE = BreedingSize(generations=20_000, every=1_000)

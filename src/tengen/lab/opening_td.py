@@ -185,6 +185,23 @@ def learning(context: LabContext, size: CurveSize) -> Findings:
         for (name, opponent), got in shipped.items()
     ]
     title = f"Openings of shipped players, {size.shipped_games} games each, finished by the expert"
+    full, first, last = size.games >= _PAPER_GAMES, curve[0], curve[-1]
+    why = "The expert is ours, not GNU Go."
+    comparisons = [
+        compare(
+            "huang.figure4.untrained", first["win_rate"], first["interval"], full=full,
+            why=f"{size.curve_games} games; an untrained player is as good as random.",
+        ),
+        compare(
+            "huang.figure4.binary", last["win_rate"], last["interval"], full=full,
+            detail="" if full else f"here after {last['games']:,}",
+            why=why if full else f"Less training than the paper's. {why}",
+        ),
+    ]  # fmt: skip
+    if got := shipped.get((_SHIPPED[0], "random")):
+        why = "The same inputs, network and training; the paper does not give its learning rate."
+        found, detail = (got["win_rate"], got["interval"]), f"shipped {_SHIPPED[0]}"
+        comparisons.append(compare("huang.figure4.binary", *found, detail=detail, why=why))
     return Findings(
         text=f"Player ABCDE (all inputs, binary, TD(0), self-play) learns from {size.games} "
         "openings of twenty plies; the built-in expert finishes them and decides who won. The "
@@ -193,7 +210,7 @@ def learning(context: LabContext, size: CurveSize) -> Findings:
         figures=[
             _curve_plot("player ABCDE against random openings while it learns", {"binary": curve})
         ],
-        comparisons=_figure_4(curve, shipped.get((_SHIPPED[0], "random")), size),
+        comparisons=comparisons,
         data={"curve": curve, "shipped": list(shipped.values())},
     )
 
@@ -224,35 +241,6 @@ def _curve_plot(title: str, curves: dict[str, list[dict[str, Any]]]) -> Plot:
     rules = {"the paper after 3,000": papers.TD_FIGURE_4[_PAPER_GAMES]}
     title, x = f"Figure 4: {title}", "openings of self-play"
     return Plot(title, x, "wins", lines, rules=rules, bottom=0.0, top=1.03)
-
-
-def _figure_4(
-    curve: list[dict[str, Any]], shipped: dict[str, Any] | None, size: CurveSize
-) -> list[Comparison]:
-    """Compare the ends of the learning curve with the paper's Figure 4."""
-    full = size.games >= _PAPER_GAMES
-    first, last = curve[0], curve[-1]
-    why = "The expert is ours, not GNU Go."
-    rows = [
-        compare(
-            "huang.figure4.untrained", first["win_rate"], first["interval"], full=full,
-            why=f"{size.curve_games} games; an untrained player is as good as random.",
-        ),
-        compare(
-            "huang.figure4.binary", last["win_rate"], last["interval"], full=full,
-            detail="" if full else f"here after {last['games']:,}",
-            why=why if full else f"Less training than the paper's. {why}",
-        ),
-    ]  # fmt: skip
-    if shipped is not None:
-        why = "The same inputs, network and training; the paper does not give its learning rate."
-        rows.append(
-            compare(
-                "huang.figure4.binary", shipped["win_rate"], shipped["interval"],
-                detail=f"shipped {_SHIPPED[0]}", why=why,
-            )
-        )  # fmt: skip
-    return rows
 
 
 # ----- Tables 1 to 5: playing -----
@@ -652,7 +640,6 @@ def _known_gains(data: dict[str, Any], encoding: str) -> dict[str, Any]:
 
 
 def _gain_bars(data: dict[str, Any]) -> list[Bars]:
-    """Draw what each feature adds, ours beside the paper's."""
     figures = []
     for encoding, (_, where) in papers.TD_TABLES.items():
         gains = _known_gains(data, encoding)

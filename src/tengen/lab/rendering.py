@@ -140,7 +140,6 @@ def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) 
 
 
 def _versions() -> str:
-    """Return the versions of Python and of the packages the numbers depend on."""
     found = [f"tengen {__version__}", f"Python {platform.python_version()}"]
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):

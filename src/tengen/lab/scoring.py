@@ -552,7 +552,6 @@ _Way = Callable[[ScoredGame], BoolArray]
 
 
 def _nobody_dead(game: ScoredGame) -> BoolArray:
-    """Treat every stone as alive."""
     return np.zeros(game.grid.shape, np.bool_)
 
 
@@ -609,7 +608,6 @@ def measure_gnugo(
 
 
 def _mask(game: ScoredGame, vertices: Sequence[str]) -> BoolArray:
-    """Return the dead stones as a grid."""
     rows, cols = game.grid.shape
     dead = np.zeros((rows, cols), np.bool_)
     for vertex in vertices:
@@ -664,27 +662,26 @@ def failure(context: LabContext, size: Size) -> Findings:
         text=text,
         points=FAULTS,
         points_title="Six reasons why the paper's network cannot learn",
-        tables=[_failure_table(runs)],
+        tables=[
+            Table(
+                "The paper's network, its faults repaired one by one: errors on the training games",
+                ["games", "energy", "optimiser", "gradient", "mean error", "largest prediction",
+                 "exact"],
+                [
+                    [
+                        run["games"], run["energy"], run["optimiser"], run["gradient"],
+                        number(run["last_error"]), number(run["largest_prediction"]),
+                        percent(run["exact"]),
+                    ]
+                    for run in runs
+                ],
+                note=f"Predicting only komi and prisoners errs by {runs[0]['trivial_error']:.1f} "
+                "points.",
+            )
+        ],
         figures=[_divergence(runs)],
         comparisons=_failure_comparisons(runs, full=not size.made),
         data={"paper": paper, "runs": runs, "faults": list(FAULTS)},
-    )
-
-
-def _failure_table(runs: list[dict[str, Any]]) -> Table:
-    """Return every version of the paper's network with its error after training."""
-    return Table(
-        "The paper's network, its faults repaired one by one: errors on the training games",
-        ["games", "energy", "optimiser", "gradient", "mean error", "largest prediction", "exact"],
-        [
-            [
-                run["games"], run["energy"], run["optimiser"], run["gradient"],
-                number(run["last_error"]), number(run["largest_prediction"]),
-                percent(run["exact"]),
-            ]
-            for run in runs
-        ],
-        note=f"Predicting only komi and prisoners errs by {runs[0]['trivial_error']:.1f} points.",
     )  # fmt: skip
 
 
@@ -788,7 +785,6 @@ def _about(size: Size) -> str:
 
 
 def _learned(context: LabContext, size: Size) -> Any:
-    """Return a scorer trained in the step's folder."""
     folder = context.place("scoring") / "training"
     if not (folder / MODEL).is_file():
         path = _train_file(context, size, 0.3)

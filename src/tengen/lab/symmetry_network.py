@@ -273,6 +273,7 @@ def training(context: LabContext, size: TrainingSize) -> Findings:
     name = "symmetry-network/figure1"
     curve = context.once(name, lambda: asdict(pairs(load_snapshots(folder))))
     rows, comparisons = _matches(context, learned, size)
+    p = curve["p_value"]
     return Findings(
         text=f"A network of the paper's shape learns for {size.games:,} games (the paper: "
         f"{papers.ISN_GAMES:,}) at a rate of {size.rate:g} (the paper: {papers.ISN_RATE:g}). No "
@@ -284,7 +285,20 @@ def training(context: LabContext, size: TrainingSize) -> Findings:
                   ["network", "against", "board", "games", "wins"], rows)
         ],
         figures=[_curve_plot(curve), *_views()],
-        comparisons=[*_trend(curve, size), *comparisons],
+        comparisons=[
+            compare(
+                "blair.figure1.trend", full=size.games >= papers.ISN_GAMES,
+                holds=p is not None and p < 0.05 and curve["correlation"] > 0,
+                text=_trend_text(curve) or "none",
+                why="Trend over the trained snapshots; the paper does not test it.",
+            ),
+            compare(
+                "blair.figure1.best", text=f"{curve['best']:,} of {size.games:,} games",
+                why="Neighbours differ by less than the noise of 430 games, so the place is "
+                "chance.",
+            ),
+            *comparisons,
+        ],
         data=curve,
     )  # fmt: skip
 
@@ -333,25 +347,7 @@ def _matches(
     return rows, comparisons
 
 
-def _trend(curve: dict[str, Any], size: TrainingSize) -> list[Comparison]:
-    """Compare the shape of Figure 1."""
-    p = curve["p_value"]
-    return [
-        compare(
-            "blair.figure1.trend", full=size.games >= papers.ISN_GAMES,
-            holds=p is not None and p < 0.05 and curve["correlation"] > 0,
-            text=_trend_text(curve) or "none",
-            why="Trend over the trained snapshots; the paper does not test it.",
-        ),
-        compare(
-            "blair.figure1.best", text=f"{curve['best']:,} of {size.games:,} games",
-            why="Neighbours differ by less than the noise of 430 games, so the place is chance.",
-        ),
-    ]  # fmt: skip
-
-
 def _curve_plot(curve: dict[str, Any]) -> Plot:
-    """Draw the snapshots' win rates over training."""
     trend = "; ".join(filter(None, ("Figure 1: snapshots against each other", _trend_text(curve))))
     return Plot(
         f"{trend} (untrained left out)", "games of self-play", "wins over all others",
