@@ -668,16 +668,8 @@ def _find_slot(table, key):
 @inner_kernel
 def lookup(table, values, key):
     """Return the number stored for `key`, or -1."""
-    mask = table.shape[0] - 1
-    h = key ^ (key >> 32)
-    i = (h ^ (h >> 15)) & mask
-    while True:
-        k = table[i]
-        if k == key:
-            return values[i]
-        if k == 0:
-            return -1
-        i = (i + 1) & mask
+    i = _find_slot(table, key)
+    return values[i] if table[i] == key else -1
 
 
 @kernel
