@@ -37,8 +37,12 @@ if __name__ == "__main__":
 
 
 def numbers(folder: Path) -> dict[str, object]:
-    """Return every step's result without its cost."""
-    return {p.stem: json.loads(p.read_text())["result"] for p in (folder / "steps").glob("*.json")}
+    """Return every step's result without its cost, and without the times of trainings."""
+    cost = r'"(seconds|processor_seconds|memory_gb)": [^,]*, '
+    files = (folder / "steps").glob("*.json")
+    return {
+        p.stem: re.sub(cost, "", json.dumps(json.loads(p.read_text())["result"])) for p in files
+    }
 
 
 def page(folder: Path, name: str = "report.html") -> str:
