@@ -349,7 +349,7 @@ def plan_snapshots(
     seed: int = 0,
 ) -> SnapshotPlan:
     """Choose snapshots evenly over a run and plan their tournament, on the run's first size."""
-    from tengen.learners.self_play.training import history
+    from tengen.learners.self_play import history
     from tengen.models.runs import SNAPSHOTS, read_run
 
     rows = {row["step"]: row for row in history(run)}

@@ -203,7 +203,7 @@ def train_self_play(
             raise SpecError("--record needs --start, the network that plays")
         _record(settings, out, first, record, device, shown)
         return
-    from tengen.learners.self_play import training
+    from tengen.learners.self_play import LEARNER, training
     from tengen.models import Run
 
     settings = lesson.settings(out, settings)
@@ -222,7 +222,7 @@ def train_self_play(
                 f"{row['evaluations_per_second']:.0f} evaluations/s, {loss}{row['left']:.0f} s left"
             )
 
-    with Run.open(out, training.LEARNER, settings, data=data, resume=lesson.resume) as run:
+    with Run.open(out, LEARNER, settings, data=data, resume=lesson.resume) as run:
         network = training.train(
             settings, run, device=device, start=first, workers=work.workers, ray=work.ray,
             on_report=report,
@@ -287,7 +287,7 @@ def evaluate_self_play(
 
 
 def _show_history(run: Path, rows: int, shown: Shown) -> None:
-    from tengen.learners.self_play.training import history
+    from tengen.learners.self_play import history
 
     found = history(run)
     if shown.as_json(found):

@@ -27,7 +27,7 @@ from tengen.learners.network.training import (  # noqa: E402
     ReplayBuffer,
     rate_at,
 )
-from tengen.learners.self_play import training  # noqa: E402
+from tengen.learners.self_play import CLOCK, LEARNER, read_clock, training  # noqa: E402
 from tengen.learners.self_play.settings import (  # noqa: E402
     SelfPlaySettings,
     longest,
@@ -110,7 +110,7 @@ def test_the_rate_rises_stays_and_falls() -> None:
 
 def fitted(folder: Path, **options: Any) -> DeepNetwork:
     resume = options.pop("resume", False)
-    with Run.open(folder, training.LEARNER, SMALL, resume=resume) as run:
+    with Run.open(folder, LEARNER, SMALL, resume=resume) as run:
         return training.train(SMALL, run, **options)
 
 
@@ -134,7 +134,7 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monke
     halves = fitted(tmp_path / "halves", resume=True)
     assert rows > 3 and same(whole, halves)
     assert read_metrics(tmp_path / "whole") == read_metrics(tmp_path / "halves")
-    steps = [row["step"] for row in training.read_clock(tmp_path / "halves" / training.CLOCK)]
+    steps = [row["step"] for row in read_clock(tmp_path / "halves" / CLOCK)]
     assert steps == [row["step"] for row in read_metrics(tmp_path / "whole")]
     assert read_metrics(tmp_path / "whole")[-1]["batches"] > 10
     snapshots = sorted((tmp_path / "whole" / "snapshots").glob("*.safetensors"))
@@ -215,7 +215,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         'learner = "deep-network"\ntengen = "1"\n[settings]\n[data]\n'
     )
     with pytest.raises(RunError, match="holds a run of deep-network"):
-        Run.open(tmp_path, training.LEARNER, SMALL)
+        Run.open(tmp_path, LEARNER, SMALL)
     for wish in ({"games": 10**9}, {"evaluations": 10**8}, {"window": 10**10}):
         with pytest.raises(SpecError, match="cpu: no memory for"):
             Loop(replace(SMALL, **wish))

@@ -14,7 +14,6 @@ this device, or by other processes and machines.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -26,13 +25,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tengen.errors import RunError, SpecError
+from tengen.errors import SpecError
 from tengen.files import write_atomic
 from tengen.learners.network import DeepNetwork
 from tengen.learners.network.engine import chosen_device
 from tengen.learners.network.inputs import TERRITORY_PLANE
 from tengen.learners.network.torch_network import FoldedNetwork, network_arrays, network_of
 from tengen.learners.network.training import Batch, ReplayBuffer, Trainer
+from tengen.learners.self_play import CLOCK, read_clock
 from tengen.learners.self_play.parallel_games import (
     ParallelGames,
     Tally,
@@ -43,12 +43,11 @@ from tengen.learners.self_play.parallel_games import (
     play_out,
 )
 from tengen.learners.self_play.settings import FIRST_BATCHES, SelfPlaySettings, design_of
-from tengen.models.runs import Run, read_metrics, read_run
+from tengen.models.runs import Run
 from tengen.models.settings import fields_of
 from tengen.parallel import Team, spawn_seeds
 
-LEARNER = "self-play"
-CLOCK, MODEL = "clock.jsonl", "model.safetensors"
+MODEL = "model.safetensors"
 _ROWS, _SNAPSHOTS = 200, 20
 """Rows of metrics and snapshots in a run."""
 SAVE_SECONDS = 60.0
@@ -395,18 +394,3 @@ class _Clock:
     def note(self, step: int) -> None:
         self._rows.append({"step": step, "seconds": round(self.seconds, 1)})
         write_atomic(self._path, "".join(json.dumps(row) + "\n" for row in self._rows))
-
-
-def read_clock(path: Path) -> list[dict[str, float]]:
-    """Return when the rows of a run were written."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def history(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the rows of a run with the seconds at which they were written."""
-    found = read_run(folder)
-    if found is None or found.learner != LEARNER:
-        raise RunError(f"{os.fspath(folder)}: holds no run of {LEARNER}")
-    seconds = {row["step"]: row["seconds"] for row in read_clock(Path(folder) / CLOCK)}
-    rows = read_metrics(folder)
-    return [{**row, "seconds": seconds.get(row["step"], 0.0)} for row in rows]
