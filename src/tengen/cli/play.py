@@ -1,7 +1,7 @@
 """Play a game in the terminal: read words, draw the board, say what happened.
 
 Works with a terminal and with a pipe, where nothing is coloured. The game itself is
-`tengen.game.session`; with --teach a `Teacher` reviews moves and makes problems of mistakes.
+`tengen.game.session`; with --teach a `Coach` reviews moves and makes problems of mistakes.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def play(
             path = saved_games.new_place(saved_games.default_folder(), session.board)
     teacher = None
     if teach:
-        teacher = Teacher(threshold or usual_threshold(_level_of(session.spec)))
+        teacher = Coach(threshold or usual_threshold(_level_of(session.spec)))
     screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
     try:
         _Talk(session, screen, path, named=out is not None, teacher=teacher).run(source)
@@ -256,7 +256,7 @@ def _draw_with_colours(board: Board, marks: dict[int, str]) -> None:
 
 
 @dataclass
-class Teacher:
+class Coach:
     """Review each move of the person, and keep the most expensive ones in the web database."""
 
     threshold: float  # points that a move must lose for the game to stop
@@ -362,7 +362,7 @@ class _Talk:
     screen: Screen
     path: Path | None = None  # where the game is kept
     named: bool = False  # whether the person named that place
-    teacher: Teacher | None = None  # reviews each move of the person, if asked for
+    teacher: Coach | None = None  # reviews each move of the person, if asked for
     _asked: int = -1  # the number of moves when the person was asked whether to pass
     _saved: set[Path] = field(default_factory=set)
 

@@ -39,7 +39,7 @@ from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext
 from tengen.lab.verdicts import Comparison, card_results, compare, number, percent
 from tengen.learners.scoring import BlockScorer, network, training
-from tengen.learners.scoring.features import Position
+from tengen.learners.scoring.features import PositionFeatures
 from tengen.learners.scoring.game_score import (
     Accuracy,
     Progress,
@@ -339,7 +339,7 @@ def paper_games(games: GameArrays) -> PaperGames:
     region_game, region_size, edge_region, edge_block = [], [], [], []
     blocks = regions = 0
     for g, grid in enumerate(_cut(grids, games)):
-        position = Position(grid)
+        position = PositionFeatures(grid)
         stones = position.colour > 0
         number = np.where(stones, blocks + np.cumsum(stones) - 1, regions + np.cumsum(~stones) - 1)
         touching = position.adjacent & ~stones[:, None] & stones
@@ -418,7 +418,7 @@ def _train_repaired(
     wanted = described.offset - described.score
     errors, row = [], 0
     for g, grid in enumerate(_cut(grids, games)):
-        position = Position(grid)
+        position = PositionFeatures(grid)
         fallen = np.zeros(len(position.size), np.bool_)
         fallen[position.blocks] = alive[row : row + len(position.blocks)] < 0.5
         row += len(position.blocks)

@@ -670,7 +670,7 @@ async def sgf(request: Request, key: str) -> Response:
 _problems = APIRouter(tags=["problems"])
 
 
-class Answer(BaseModel, extra="forbid"):
+class ProblemAnswer(BaseModel, extra="forbid"):
     """A move that may solve a problem."""
 
     move: str = Field(max_length=8, examples=["D4"])
@@ -697,7 +697,7 @@ async def problem(request: Request, key: str) -> Json:
 
 
 @_problems.post("/problems/{key}/answer")
-async def answer(request: Request, key: str, answer: Answer) -> Json:
+async def answer(request: Request, key: str, answer: ProblemAnswer) -> Json:
     """Judge an answer: it solves the problem if it loses far less than the move of the game."""
     services = services_of(request)
     body = services.store.get(PROBLEM, key)

@@ -33,7 +33,7 @@ Row = Annotated[str, Field(pattern=r"^[.XO]{2,25}$")]
 Move = tuple[Literal["B", "W"], Annotated[str, Field(max_length=8)]]
 
 
-class Position(BaseModel, extra="forbid"):
+class PositionBody(BaseModel, extra="forbid"):
     """A position: stones on the board (`.` empty, `X` black, `O` white), then moves."""
 
     size: Annotated[int, Field(ge=2, le=25)] = 19
@@ -59,7 +59,7 @@ class Position(BaseModel, extra="forbid"):
         return board
 
 
-class Scored(Position):
+class Scored(PositionBody):
     """A position to be scored, with blocks that the scorer is overruled about."""
 
     dead: Annotated[list[str], Field(max_length=400)] = []
@@ -67,7 +67,7 @@ class Scored(Position):
 
 
 @router.post("/position", tags=["positions"])
-async def position(position: Position) -> Json:
+async def position(position: PositionBody) -> Json:
     """Play moves by the rules and return where they lead."""
     board = position.board()
     return {
@@ -85,7 +85,7 @@ async def _look(request: Request, task: str, board: Board, **arguments: Any) -> 
 
 @router.post("/predict", tags=["positions"])
 async def predict(
-    request: Request, position: Position, top: Annotated[int, Query(ge=1, le=50)] = 10
+    request: Request, position: PositionBody, top: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> Json:
     """Return the moves that experts would play, with probabilities."""
     return await _look(request, "tasks.predict", position.board(), top=top)
@@ -99,7 +99,7 @@ async def score(request: Request, position: Scored) -> Json:
 
 
 @router.post("/estimate", tags=["positions"])
-async def estimate(request: Request, position: Position) -> Json:
+async def estimate(request: Request, position: PositionBody) -> Json:
     """Say what a position comes to and who owns what, by one evaluation of the network."""
     return await _look(request, "tasks.estimate", position.board())
 
@@ -111,7 +111,7 @@ async def machines() -> list[Json]:
 
 
 @router.post("/see/{machine}", tags=["positions"])
-async def see(request: Request, machine: str, position: Position) -> Json:
+async def see(request: Request, machine: str, position: PositionBody) -> Json:
     """Return everything that one machine says: maps, wishes, ownership, the fate of blocks."""
     board = position.board()
     found = await _look(request, "machines.see", board, machine=machine)
@@ -121,7 +121,7 @@ async def see(request: Request, machine: str, position: Position) -> Json:
 @router.post("/analyse", response_class=StreamingResponse, tags=["positions"])
 async def analyse(
     request: Request,
-    position: Position,
+    position: PositionBody,
     visits: Annotated[int, Query(ge=2, le=2500)] = 125,
 ) -> StreamingResponse:
     """Search a position; stream one JSON value a line while it goes on. Hang up to stop it."""
@@ -150,7 +150,7 @@ async def records(
     return await read(request, "positions.game_of_upload", data, name, game=game)
 
 
-class Asked(Position):
+class Asked(PositionBody):
     """A position, and whether only the corner of its moves is meant."""
 
     corner: bool = False

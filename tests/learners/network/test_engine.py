@@ -18,8 +18,8 @@ from tengen.learners.network import DESIGNS, DeepNetwork, Design, inputs
 from tengen.learners.network import engine as engines
 from tengen.learners.network.engine import (
     Engine,
+    EngineOutput,
     GpuEngine,
-    Judgement,
     gpu_wanted,
     packed,
     transformed,
@@ -95,7 +95,7 @@ def test_a_plain_network_does_not() -> None:
     assert equivariance_error(untrained(PLAIN).engine) > 1e-2
 
 
-def alike(here: Judgement, there: Judgement) -> bool:
+def alike(here: EngineOutput, there: EngineOutput) -> bool:
     """Tell whether two engines say the same up to rounding."""
     return all(
         one is other is None or np.allclose(one, other, atol=1e-3, rtol=1e-3)

@@ -21,7 +21,7 @@ from tengen.learners.network import (
     make_shards,
     read_shards,
 )
-from tengen.learners.network.evaluation import Evaluation, evaluate
+from tengen.learners.network.evaluation import Metrics, evaluate
 from tengen.learners.network.learner import untrained
 from tengen.learners.network.shards import NO_SCORE, fingerprint_of
 from tengen.records import Corpus
@@ -103,7 +103,7 @@ def test_evaluation_measures_everything(shards: list[Shard]) -> None:
         for name in ("chances", "won"):
             few, all_of_them = (found.figures[name][game] for found in (some, whole))
             assert np.allclose(few, all_of_them[game % 3 :: 3], atol=1e-5)
-    empty = Evaluation().summary()
+    empty = Metrics().summary()
     assert empty["positions"] == 0 and empty["top1"] is empty["calibration"] is None
 
 

@@ -8,7 +8,7 @@ from blocks_reference import Bonds, Context, Groups, Reference, grid_of, line_of
 
 from tengen.board.playouts import shape_table
 from tengen.board.tactics_kernels import FALLS, HOLDS, read_fight
-from tengen.learners.scoring.features import INPUTS, PAPER, Position, describe
+from tengen.learners.scoring.features import INPUTS, PAPER, PositionFeatures, describe
 from tengen.learners.scoring.kernels import finish
 
 
@@ -24,7 +24,7 @@ def test_features_agree_with_the_references(shape):
     rng = np.random.default_rng(7)
     for moves in (3, 12, 30, 60, shape[0] * shape[1]):
         grid = random_grid(rng, *shape, moves)
-        ours, paper = Position(grid), Reference(grid)
+        ours, paper = PositionFeatures(grid), Reference(grid)
         colour, count = ours.colour, len(ours.size)
         assert count == len(paper.parts)
         for below in (1, 2):
@@ -74,11 +74,11 @@ def test_playouts_keep_two_eyes_and_take_a_lone_stone():
 
 
 def reads(picture, target, first):
-    position = Position(grid_of(picture))
+    position = PositionFeatures(grid_of(picture))
     width = position.grid.shape[1] + 1
     colour = position.grid[target]
     inside = np.zeros(len(position.line), np.bool_)
-    area = Position(np.where(position.grid == 3 - colour, 2, 0).astype(np.int8)).part
+    area = PositionFeatures(np.where(position.grid == 3 - colour, 2, 0).astype(np.int8)).part
     for row, col in np.argwhere((area == area[target]) & (position.grid == 0)):
         inside[(row + 1) * width + col + 1] = True
     point = (target[0] + 1) * width + target[1] + 1

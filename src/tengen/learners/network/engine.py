@@ -75,7 +75,7 @@ KERNEL_TRANSFORMS = {
 """G by the size m of tiles: interpolation at 0, 1, -1, 2, -2 and infinity (for 3 not at -2)."""
 
 
-class Judgement(NamedTuple):
+class EngineOutput(NamedTuple):
     """What a network says of some positions, from the side to move."""
 
     moves: Float32Array
@@ -92,7 +92,7 @@ class Judgement(NamedTuple):
     """Logits of the best move, laid out as `moves`, where the design has several move outputs."""
 
     @classmethod
-    def join(cls, parts: Sequence[Judgement]) -> Judgement:
+    def join(cls, parts: Sequence[EngineOutput]) -> EngineOutput:
         """Return the judgements of several parts as one."""
         columns: Any = zip(*parts, strict=True)
         joined: Any = (None if c[0] is None else np.concatenate(c) for c in columns)
@@ -156,17 +156,17 @@ class Engine(Layers[Float32Array]):
         matrix = _widened(matrix, _rounded(fields, max(WIDTH, COLS // order)))
         return packed(matrix.reshape(1, len(matrix), -1), self._maps)
 
-    def __call__(self, positions: Positions) -> Judgement:
+    def __call__(self, positions: Positions) -> EngineOutput:
         """Evaluate positions."""
         cuts = [slice(i, i + _MOST_AT_ONCE) for i in range(0, len(positions), _MOST_AT_ONCE)]
-        return Judgement.join([self._evaluate(positions.part(cut)) for cut in cuts])
+        return EngineOutput.join([self._evaluate(positions.part(cut)) for cut in cuts])
 
-    def judge_planes(self, planes: Float32Array) -> Judgement:
+    def judge_planes(self, planes: Float32Array) -> EngineOutput:
         """Evaluate any planes, positions x planes x rows x columns; slower."""
         parts = range(0, len(planes), _MOST_AT_ONCE)
-        return Judgement.join([self._evaluate(planes[i : i + _MOST_AT_ONCE]) for i in parts])
+        return EngineOutput.join([self._evaluate(planes[i : i + _MOST_AT_ONCE]) for i in parts])
 
-    def _evaluate(self, seen: Positions | Float32Array) -> Judgement:
+    def _evaluate(self, seen: Positions | Float32Array) -> EngineOutput:
         """Evaluate a few positions."""
         if isinstance(seen, Positions):
             komi = seen.komi.astype(np.float32)
@@ -178,7 +178,7 @@ class Engine(Layers[Float32Array]):
         logits = np.concatenate([points.reshape(count, -1, outputs), passing[:, None, :]], 1)
         logits = np.ascontiguousarray(logits.transpose(2, 0, 1))
         winner, score, spread = values.T
-        return Judgement(
+        return EngineOutput(
             moves=logits[0],
             winner=winner,
             score=score * np.float32(SCORE_SCALE) + komi,
@@ -431,7 +431,7 @@ class GpuEngine:
         self._half = half and self.device.type == "cuda"
         self._processor: Engine | None = None
 
-    def __call__(self, positions: Positions) -> Judgement:
+    def __call__(self, positions: Positions) -> EngineOutput:
         """Evaluate positions."""
         if self._processor is None:
             try:
@@ -442,12 +442,12 @@ class GpuEngine:
                 self._processor = Engine(self._weights, self.design)
         return self._processor(positions)
 
-    def judge_planes(self, planes: Float32Array) -> Judgement:
+    def judge_planes(self, planes: Float32Array) -> EngineOutput:
         """Evaluate any planes, positions x planes x rows x columns."""
         starts = range(0, len(planes), _MOST_AT_ONCE_ON_GPU)
-        return Judgement.join([self._pass(planes[i : i + _MOST_AT_ONCE_ON_GPU]) for i in starts])
+        return EngineOutput.join([self._pass(planes[i : i + _MOST_AT_ONCE_ON_GPU]) for i in starts])
 
-    def _pass(self, planes: Float32Array) -> Judgement:
+    def _pass(self, planes: Float32Array) -> EngineOutput:
         import torch
 
         half = torch.autocast(self.device.type, torch.float16, enabled=self._half)
@@ -459,4 +459,4 @@ class GpuEngine:
             owners = torch.tanh(said.ownership / 2)
             parts = said.moves, said.winner, said.score, spread, owners, said.best
             arrays: Any = (None if p is None else p.float().cpu().numpy() for p in parts)
-            return Judgement(*arrays)
+            return EngineOutput(*arrays)

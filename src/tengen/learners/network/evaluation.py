@@ -21,7 +21,7 @@ from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import Board
 from tengen.board.coordinates import elements, transform
 from tengen.board.playouts import play_random
-from tengen.learners.network.engine import Engine, Judgement
+from tengen.learners.network.engine import Engine, EngineOutput
 from tengen.learners.network.inputs import Positions, of_boards
 from tengen.learners.network.layers import operations
 from tengen.learners.network.learner import DeepNetwork
@@ -35,7 +35,7 @@ HALF = 0.5
 
 
 @dataclass
-class Evaluation:
+class Metrics:
     """Figures of all positions, one array per game."""
 
     games: int = 0
@@ -84,9 +84,9 @@ def evaluate(
     every: int = 1,
     threads: int = 1,
     on_game: Callable[[int], None] = lambda games: None,
-) -> Evaluation:
+) -> Metrics:
     """Measure a network on all positions of some shards, or on one of `every` so many."""
-    whole = Evaluation()
+    whole = Metrics()
     judge = network.measured()
     with ThreadPoolExecutor(threads) as pool:
         for shard in shards:
@@ -102,7 +102,7 @@ def evaluate(
 
 
 def _measure_game(
-    judge: Callable[[Positions], Judgement],
+    judge: Callable[[Positions], EngineOutput],
     shard: Shard,
     positions: Positions,
     every: int,
@@ -116,7 +116,7 @@ def _measure_game(
     moves, black = shard.moves[cut].astype(np.int64), shard.colours[cut] == 1
     began = time.thread_time()
     starts = range(0, len(seen), _AT_ONCE)
-    said = Judgement.join([judge(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
+    said = EngineOutput.join([judge(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
     seconds = time.thread_time() - began
     points = shard.rows * shard.cols
     legal = (seen.codes & 3 == 0) & (seen.codes >> 2 & 3 > 0)

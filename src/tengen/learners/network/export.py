@@ -2,7 +2,7 @@
 
 Input: `planes` (positions x planes x rows x columns, see `inputs.PLANES`). Outputs: `moves`,
 `winner`, `score`, `spread`, `ownership` and, of designs with several move outputs, `best`, as
-`engine.Judgement` has them.
+`engine.EngineOutput` has them.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class TeacherPositions(NamedTuple):
 
 
 class TeacherOutput(NamedTuple):
-    """What the teacher says, from the side to move, laid out as in `engine.Judgement`."""
+    """What the teacher says, from the side to move, laid out as in `engine.EngineOutput`."""
 
     moves: Tensor
     """Logits."""

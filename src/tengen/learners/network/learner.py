@@ -21,8 +21,8 @@ from tengen.learners.network import inputs
 from tengen.learners.network.engine import (
     AT_ONCE,
     Engine,
+    EngineOutput,
     GpuEngine,
-    Judgement,
     gpu_wanted,
     torch_or_refuse,
 )
@@ -162,7 +162,7 @@ class DeepNetwork(StoredLearner):
         """How many weights were learned."""
         return sum(math.prod(w.shape) for w in weights_of(self.design_).values() if w.learned)
 
-    def judge(self, boards: Sequence[Board]) -> Judgement:
+    def judge(self, boards: Sequence[Board]) -> EngineOutput:
         """Judge boards of one size, each from its side to move."""
         check_size(boards[0].rows, boards[0].cols)
         positions = inputs.of_boards(boards, ladders=self.design_.ladders)
@@ -255,7 +255,7 @@ def _check_weights(tensors: Tensors, design: Design) -> None:
         raise ModelError(f"has a tensor {name!r} that its design does not")
 
 
-def _evaluations(boards: Sequence[Board], said: Judgement) -> list[Evaluation]:
+def _evaluations(boards: Sequence[Board], said: EngineOutput) -> list[Evaluation]:
     """Return each row of a judgement from Black's view, without illegal moves."""
     legal = np.stack([board.legal_mask() for board in boards])
 

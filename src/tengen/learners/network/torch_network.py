@@ -26,7 +26,7 @@ _ALIGNED = 8
 
 
 class Output(NamedTuple):
-    """What `engine.Judgement` has; but the spread as a logarithm, and owners as logits."""
+    """What `engine.EngineOutput` has; but the spread as a logarithm, and owners as logits."""
 
     moves: Tensor
     winner: Tensor

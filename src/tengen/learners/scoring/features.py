@@ -125,7 +125,7 @@ def by_kind(owned: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (owned[2] + owned[3]) / 2, (owned[0] + owned[1]) / 2
 
 
-class Position:
+class PositionFeatures:
     """The parts of a position (grid of EMPTY, BLACK, WHITE), numbered by their first points."""
 
     def __init__(self, grid: NDArray[np.int8]) -> None:
@@ -531,9 +531,9 @@ class Position:
 class Described:
     """A position with the features of its parts."""
 
-    position: Position
+    position: PositionFeatures
     bond: IntArray
-    """Number of the first block that shares the fate of a block (see `Position.bonds`)."""
+    """Number of the first block that shares the fate of a block (see `PositionFeatures.bonds`)."""
     features: FloatArray
     """One row per part, INPUTS columns; zeros for empty regions."""
     ownership: FloatArray
@@ -557,7 +557,7 @@ def first_opinion(mean_h: FloatArray, mean_l: FloatArray) -> FloatArray:
 
 def describe(grid: NDArray[np.int8]) -> Described:
     """Describe every block of a position given as a grid of EMPTY, BLACK, WHITE."""
-    position = Position(grid)
+    position = PositionFeatures(grid)
     counts = np.zeros((4, grid.size), np.int32)
     sound = finish(position.line, *grid.shape, _LIGHT, _HEAVY, _SEED, shape_table(), counts)
     owned = counts / np.array([[_LIGHT], [_LIGHT], [_HEAVY], [_HEAVY]])
@@ -665,7 +665,7 @@ class BlockTable:
 
     def described(self, game: int) -> Described:
         """Return one game's position as `describe` returned it, but for the features."""
-        position = Position(self.grids[game])
+        position = PositionFeatures(self.grids[game])
         bond = np.arange(len(position.size))
         bond[position.blocks] = self.bond[self.rows(game)] - game * self.grids[0].size
         return Described(position, bond, np.zeros((0, 0)), self.ownership[game].astype(np.float64))
