@@ -44,6 +44,26 @@ OPEN = {
     "a bent three": ".XXO.O/..XOOO/XXXO.O/OOOOOO/O.OO.O/OOOOOO",
     "two openings": _rows(".XXOO..", 7, r3=".......", r4="......."),
 }
+OVERLOOKED = {  # positions of drawn games that the scorer alone calls finished
+    "a weak group, 11x11": (
+        "X.XXXXOO.../XXXXOOO.OO./XOX.XOXO.../XOOXXOXOOOO/OOXX.XXOXXO/..OXXOXOX.X/"
+        "XOOX..XX.X./.OOXXO..X.O/OOXXX..OX../.OOXX.O.X../OOOOX...O.."
+    ),
+    "everything undecided, 6x6": "...XO./..OX../.OOXOX/..OXO./.O.OXX/..O.O.",
+    "a race, 7x7": ".O...XO/OXO..XO/.X.XXOO/...XOO./OXXO.O./XXOOO../OOO....",
+    "a liberty short, 8x8": (
+        ".OOX.X../OX.OOOXX/.O.OXOX./O.OXXXX./XOOOOXO./.X.OXXX./OOXOOXX./O.OOXX.."
+    ),
+    "a group without eyes, 10x10": (
+        "..XXX...../.OOXX...XX/.OX.XX.OX./.OXX.XXX.X/..OOX..XXX/...OOXXXOX/.OOOXOOOOO/"
+        ".OXXXXXXOO/O.OX.XXOO./.OOOX.XO.O"
+    ),
+    "a vital point, 15x15": (
+        "...X.XXOX..OOOX/....X.XOO.O.OX./..X.OXXO.OOOXXX/....OXOOOXXX.X./..XXXOOXOX.OXXX/"
+        "..XXOO.XXXOOOOX/.X..XOOXXOXXO.O/..O.XXOOOOXO.O./.XXOXOO...XO..O/XXOOX.OXXXXXOOX/"
+        "OX.XXXXOXOOXOXX/OOXXOOOOOOXXXXX/.OOO.....OXOX.X/.........OOOX.X/..........OXXX."
+    ),
+}
 SETTLED = {
     "two armies": ".X.XO.O/XXXXOO./XX.XO.O/.XXXOOO/XX.XO.O/.XXXOO./X.XXO.O",
     "5x5": ".XXO./XXXOO/XXXO./.XXOO/XXXO.",
@@ -89,7 +109,7 @@ def _cases() -> list[tuple[str, str, str, bool]]:
     cases = []
     # Under area scoring a neutral point is worth a point.
     for kind, positions, by_area, by_territory in (
-        ("open", OPEN, False, False),
+        ("open", OPEN | OVERLOOKED, False, False),
         ("settled", SETTLED, True, True),
         ("ko", KO, False, False),
         ("neutral", NEUTRAL, False, True),
