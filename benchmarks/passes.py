@@ -66,7 +66,7 @@ def play_one(seed: int) -> Ending:
     chance = 1.5 / size**2
     scores: list[float] = []
     insisting = 0  # passes that follow one in a finished position
-    while len(board.moves) < 3 * size**2:
+    while len(board.moves) < 3 * size**2 - 2:  # the board ends a game after three times its points
         done = judge.finished(board) is not None
         if insisting or rng.random() < (0.5 if done else chance):
             insisting = insisting - 1 if insisting else 3 * done

@@ -63,6 +63,9 @@ OVERLOOKED = {  # positions of drawn games that the scorer alone calls finished
         "..XXOO.XXXOOOOX/.X..XOOXXOXXO.O/..O.XXOOOOXO.O./.XXOXOO...XO..O/XXOOX.OXXXXXOOX/"
         "OX.XXXXOXOOXOXX/OOXXOOOOOOXXXXX/.OOO.....OXOX.X/.........OOOX.X/..........OXXX."
     ),
+    "an open border, 9x9": (
+        ".....X.../.O.OOX.../..OOXXX../.OXOOX.../OOXOXO.XX/XXXXXXXOX/.X.XXOOOO/..XOOOXO./..XO....."
+    ),
 }
 SETTLED = {
     "two armies": ".X.XO.O/XXXXOO./XX.XO.O/.XXXOOO/XX.XO.O/.XXXOO./X.XXO.O",

@@ -7,6 +7,7 @@ in progress are estimated by a network, or by playouts. Counting itself is `teng
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -55,6 +56,8 @@ network together. Of 76 finished 9x9 games of people that the scorer calls finis
 holds in about 95 of 100; of 14 drawn positions that it wrongly calls so, in one."""
 _LIKELY, _CERTAIN = 0.8, 0.9
 """Where the scorer itself is not quite sure, as in seki, the others must be certain."""
+_OWNED, _LEAKING = 0.8, 2
+"""How surely the network gives a neutral point to one side, and how many such points may be."""
 _NO_DOUBT = 0.98
 """Where both are as certain as that of every block, no gains are looked for."""
 _DECLINED = 2
@@ -237,9 +240,14 @@ class Judge:
             Board.from_grid(grid, to_play=turn, rules="chinese", komi=komi)
             for turn in (BLACK, WHITE)
         ]
-        count = count_without(sides[0], verdict.stones(Status.DEAD)).score
+        counted = count_without(sides[0], verdict.stones(Status.DEAD))
+        count = counted.score
         views = network.evaluate(sides)
         by_network = min(_agreement(board, verdict, view.ownership) for view in views)
+        # A territory whose border is open counts as neutral, but somebody owns it.
+        owned = np.abs(sum(view.ownership for view in views)) > 2 * _OWNED
+        if (owned.reshape(grid.shape) & counted.dame & (grid == EMPTY)).sum() > _LEAKING:
+            return _Confirmation(by_playouts, by_network, math.inf)
         if min(by_playouts, by_network) >= _NO_DOUBT:
             return _Confirmation(by_playouts, by_network, 0.0)
         after = [
