@@ -437,3 +437,9 @@ def test_a_bound_on_visits_holds_under_a_clock() -> None:
     assert free.search(Board(9)).visits == 200
     assert free.within(60.0).search(Board(9)).visits is None
     assert free.within(60.0).search(Board(9))._kept is free.search(Board(9))._kept
+
+
+def test_a_search_whose_time_is_up_at_once_still_names_a_move() -> None:
+    player = SearchPlayer(untrained(DESIGNS["tiny"]), seconds=1e-9)
+    *_, report = player.analyse(Board(9), np.random.default_rng(1), limited=True)
+    assert report.visits == 2 and len(report.candidates) == 1

@@ -261,7 +261,9 @@ class SearchPlayer(Searching):
         if goal is not None:
             size = min(size, goal - visits)
         if left is not None:
-            size = min(size, int(left / max(search.pace, 1e-6) + 1 - _LEAST_LEFT))
+            affordable = int(left / max(search.pace, 1e-6) + 1 - _LEAST_LEFT)
+            # Loading kernels may have used up the time; one move is looked at all the same.
+            size = min(size, max(affordable, int(visits == 1)))
         return min(size, self.most_nodes - tree.used)
 
     def _decided(self, search: NetworkSearch, left: float | None) -> bool:
