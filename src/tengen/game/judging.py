@@ -52,8 +52,7 @@ ogs-scored-9x9-dev and ogs-scored-19x19-dev 95 of 100 differ by less."""
 _END_PLAYOUTS = 64
 _SURE_ALONE, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
 """How surely every block must be owned as the scorer says, by playouts alone, or by playouts and
-network together. Of 76 finished 9x9 games of people that the scorer calls finished, the latter
-holds in about 95 of 100; of 14 drawn positions that it wrongly calls so, in one."""
+network together."""
 _LIKELY, _CERTAIN = 0.8, 0.9
 """Where the scorer itself is not quite sure, as in seki, the others must be certain."""
 _OWNED, _LEAKING = 0.8, 2
