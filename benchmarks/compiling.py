@@ -44,11 +44,11 @@ def measure_all(most: int = 20) -> None:
                 running[-1][1] += took
 
     event.register("numba:compile", Listener())
-    from tengen.warming import STEPS, warm_up
+    from tengen.warming import STEPS
 
     begin = time.process_time()
-    for package in STEPS:
-        warm_up(package)
+    for step in STEPS:
+        step()
     print(f"{time.process_time() - begin:.1f} s for {len(spent)} functions, {compiled} forms")
     for name, seconds in sorted(spent.items(), key=lambda item: -item[1])[:most]:
         print(f"{seconds:6.2f} s {name}")

@@ -11,14 +11,15 @@ from pathlib import Path
 
 from tengen.board import Board
 from tengen.explorer import Openings, build, explore, open_index
-from tengen.warming import warm_up
+from tengen.warming import STEPS
 
 LINES = ["", "Q16", "Q16 D4", "Q16 D4 Q3 D17"]
 CORNERS = ["", "Q16", "Q16 O17", "Q16 O17 R14"]
 
 
 def main(paths: list[str]) -> None:
-    warm_up("tengen.explorer")
+    for step in STEPS:
+        step()
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "games.openings"
         begin, spent = time.perf_counter(), time.process_time()

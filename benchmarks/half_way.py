@@ -26,23 +26,20 @@ FIRST = 120
 
 def beginnings(shard: Shard) -> list[bytes]:
     """Return what tells each game of a shard from others."""
-    ends = np.cumsum(shard.lengths)
-    return [
-        shard.moves[end - n : end][:FIRST].tobytes()
-        for end, n in zip(ends, shard.lengths, strict=True)
-    ]
+    games = np.split(shard.moves, shard.offsets[1:-1])
+    return [game[:FIRST].tobytes() for game in games]
 
 
 def measured(network: DeepNetwork, shard: Shard) -> Iterator[tuple[int, float, float]]:
     """Yield number, share of owners right and error of the score of each confirmed game."""
     with ThreadPoolExecutor(1) as pool:
         positions = shard.encoded(ladders=network.design_.ladders, pool=pool)
-    for row, game in enumerate(shard.labelled.tolist()):
-        length = int(shard.lengths[game])
+    for game in np.flatnonzero(shard.labelled).tolist():
+        length = int(shard.lengths()[game])
         half = int(shard.offsets[game]) + min(int(length * HALF), length - 1)
         said = network.engine(positions.part(slice(half, half + 1)))
         sign = 1.0 if shard.colours[half] == 1 else -1.0
-        truth = shard.ownership[row]
+        truth = shard.ownership[game]
         decided = truth != 0
         right = (sign * said.ownership[0][decided] > 0) == (truth[decided] > 0)
         error = abs(sign * float(said.score[0]) - float(shard.score[game]))

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from tengen.board import PASS, format_gtp
 from tengen.learners.network import Shard, read_shards
 from tengen.learners.network.evaluation import HALF
 
-_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _SETTINGS = {
     "logToStderr": "false",
     "reportAnalysisWinratesAs": "BLACK",
@@ -37,41 +37,25 @@ _SETTINGS = {
 }
 
 
-def vertex(move: int, shard: Shard) -> str:
-    """Return a point as KataGo names it."""
-    if move == shard.rows * shard.cols:
-        return "pass"
-    return f"{_LETTERS[move % shard.cols]}{shard.rows - move // shard.cols}"
-
-
 def query(shard: Shard, game: int, visits: int, at_end: bool) -> dict[str, Any]:
     """Return the question about one game."""
-    place = _place(shard.lengths, game)
-    moves, colours = shard.moves[place].tolist(), shard.colours[place].tolist()
+    record = shard.record(game)
+    rows, cols, moves = record.rows, record.cols, record.moves
     asked = len(moves) if at_end else min(int(len(moves) * HALF), len(moves) - 1)
-    while at_end and moves[asked - 1] == shard.rows * shard.cols:
+    while at_end and moves[asked - 1][1] == PASS:
         asked -= 1
-    setup = _place(shard.setup_lengths, game)
-    stones = zip(shard.setup_colours[setup].tolist(), shard.setup[setup].tolist(), strict=True)
-    played = zip(colours[:asked], moves[:asked], strict=True)
     return {
         "id": str(game),
-        "moves": [["BW"[colour - 1], vertex(move, shard)] for colour, move in played],
-        "initialStones": [["BW"[colour - 1], vertex(move, shard)] for colour, move in stones],
-        "initialPlayer": "BW"[colours[0] - 1],
+        "moves": [["BW"[c - 1], format_gtp(p, rows, cols)] for c, p in moves[:asked]],
+        "initialStones": [["BW"[c - 1], format_gtp(p, rows, cols)] for c, p in record.setup],
+        "initialPlayer": "BW"[moves[0][0] - 1],
         "rules": "japanese" if shard.territory[game] else "chinese",
         "komi": float(shard.komi[game]),
-        "boardXSize": shard.cols,
-        "boardYSize": shard.rows,
+        "boardXSize": cols,
+        "boardYSize": rows,
         "maxVisits": visits,
         "includeOwnership": True,
     }
-
-
-def _place(lengths: np.ndarray, game: int) -> slice:
-    """Return where a game's entries stand."""
-    end = int(np.cumsum(lengths, dtype=np.int64)[game])
-    return slice(end - int(lengths[game]), end)
 
 
 def ask(queries: list[dict[str, Any]], katago: str, net: str) -> dict[str, dict[str, Any]]:
@@ -105,10 +89,10 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     for shard in read_shards([options.shards]):
-        games = shard.labelled.tolist()
+        games = np.flatnonzero(shard.labelled).tolist()
         queries = [query(shard, game, options.visits, options.end) for game in games]
         answers = ask(queries, options.katago, options.net)
-        for game, truth in zip(games, shard.ownership, strict=True):
+        for game, truth in zip(games, shard.ownership[games], strict=True):
             said = answers[str(game)]
             decided = truth != 0
             right = (np.array(said["ownership"])[decided] > 0) == (truth[decided] > 0)

@@ -18,10 +18,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tengen.board import BLACK, PASS, Board, Rules, format_gtp, point_at
+from tengen.board import BLACK, PASS, Board, Rules, format_gtp, index_of, point_at
 from tengen.errors import TengenError
 from tengen.learners.network import DeepNetwork
-from tengen.learners.network.katago import Teacher, inputs_of, positions_of
+from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
+from tengen.learners.network.katago import Teacher, TeacherPositions, inputs_of
+from tengen.learners.network.katago_kernels import LADDER_BIT, encode_for_teacher
 from tengen.records import Corpus
 
 RULES = ("japanese", "chinese", "tromp_taylor", "aga", "new_zealand")
@@ -119,10 +121,67 @@ def positions(paths: list[Path], count: int, seed: int) -> Iterator[tuple[Board,
         yield board, rules
 
 
+def rule_inputs(rules: Rules) -> list[float]:
+    """Return ko, suicide and scoring inputs: globals 6 to 11."""
+    territory = rules.scoring == "territory"
+    ko = {"simple": (0.0, 0.0), "positional": (1.0, 0.5), "situational": (1.0, -0.5)}[rules.ko]
+    return [*ko, float(rules.suicide), float(territory), float(territory), 0.0]
+
+
+def positions_of(boards: list[Board]) -> TeacherPositions:
+    """Pack boards of one size, each seen from its side to move."""
+    rows, cols = boards[0].rows, boards[0].cols
+    codes = np.zeros((len(boards), rows * cols), np.int16)
+    earlier = np.zeros((len(boards), 2, rows * cols), np.bool_)
+    history = np.full((len(boards), HISTORY), NOWHERE, np.int16)
+    passes = np.zeros((len(boards), HISTORY), np.bool_)
+    for i, board in enumerate(boards):
+        area = board.rules.scoring == "area"
+        encode_for_teacher(board.state, board.turn, area, codes[i])
+        earlier[i] = (codes[i] & LADDER_BIT) > 0
+        before = board.copy()
+        expected = 3 - board.turn
+        for ago, (colour, point) in enumerate(reversed(board.moves[-HISTORY:])):
+            if colour != expected:
+                break
+            expected = 3 - expected
+            if point == PASS:
+                passes[i, ago] = True
+            else:
+                history[i, ago] = index_of(point, rows, cols)
+            if ago < 2:
+                before.undo()
+                packed = np.zeros(rows * cols, np.int16)
+                encode_for_teacher(before.state, before.turn, False, packed)
+                earlier[i, ago:] = (packed & LADDER_BIT) > 0
+    komi = [
+        (-1 if board.turn == BLACK else 1) * (board.white_bonus + _chill(board)) for board in boards
+    ]
+
+    return TeacherPositions(
+        rows, cols, torch.tensor(codes), torch.tensor(earlier), torch.tensor(history),
+        torch.tensor(passes), torch.tensor(komi, dtype=torch.float32),
+        torch.tensor([rule_inputs(board.rules) for board in boards]),
+    )  # fmt: skip
+
+
+def _chill(board: Board) -> int:
+    """Return the points that KataGo gives White under territory scoring: one per move of Black.
+
+    White pays likewise, so only moves that one side played more than the other count.
+    """
+    if board.rules.scoring != "territory":
+        return 0
+    grid = board.grid()
+    by_black, by_white = board.prisoners
+    on_board = int((grid == BLACK).sum()) - int((grid == 3 - BLACK).sum())
+    return on_board + by_white - by_black
+
+
 def compare(teacher: Teacher, katago: Katago, board: Board, rules: str) -> list[float]:
     """Return the distances of policy, lead, win probability and ownership."""
     policy, figures, ownership = katago.raw(board, rules)
-    said = teacher(*inputs_of(positions_of([board], torch.device("cpu"))))
+    said = teacher(*inputs_of(positions_of([board])))
     logits = np.where(np.isnan(policy), -np.inf, said.moves[0].numpy())
     ours = np.exp(logits - logits.max())
     ours /= ours.sum()

@@ -164,7 +164,7 @@ def make(
         curve.append({"positions": trainer.step * settings.batch, **_rounded(found)})
     return {
         "name": name,
-        "weights": trainer.network.free_parameters(),
+        "weights": sum(weight.numel() for weight in trainer.network.parameters()),
         "operations": operations(point.design, 19),
         "games": round(share * sum(int(source.game[-1]) + 1 for source in sources)),
         "seed": point.seed,

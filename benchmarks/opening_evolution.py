@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import time
 
-from tengen.learners.opening_evolution import Breeding, EvolutionSettings, measure_with
+from tengen.learners.opening_evolution import EvolutionSettings
+from tengen.learners.opening_evolution.learner import Breeding, measure_with
 from tengen.players import make_expert, make_player
 
 GENERATIONS = 12
@@ -20,8 +21,8 @@ def main() -> None:
     for network in ("spatial", "dense"):
         for workers in (1, 2):
             settings = EvolutionSettings(network=network, colours="black")
-            run = Breeding.begin(settings)
-            opponents = [make_player("static") for _ in range(workers)]
+            run = Breeding(settings)
+            opponents = [[make_player("static")] for _ in range(workers)]
             measure = measure_with(opponents, make_expert("static"))
             run.step(measure)
             walls, cores = [], []

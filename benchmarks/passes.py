@@ -3,7 +3,8 @@
 The games themselves are drawn quickly by a level that does not search; the level under test
 answers only the passes. When it agrees to end a game, the strongest player plays on for both
 sides: a score that changes by more than two points means that the game was open. Moves that it
-plays after a pass without changing the score are extra moves of a finished game.
+plays after a pass without changing the score are extra moves of a finished game, if the strongest
+player finds that game finished, too.
 
 Run as a script: python benchmarks/passes.py [GAMES] [FIRST SEED]
 """
@@ -64,14 +65,14 @@ def play_one(seed: int) -> Ending:
     game = LocalGame(board, BLACK, seed, player=make_player(f"tengen:level={level}"))
     judge = game.judge
     chance = 1.5 / size**2
-    scores: list[float] = []
+    before: list[tuple[Board, float]] = []  # positions and scores at the latest passes
     insisting = 0  # passes that follow one in a finished position
     while len(board.moves) < 3 * size**2 - 2:  # the board ends a game after three times its points
         done = judge.finished(board) is not None
         if insisting or rng.random() < (0.5 if done else chance):
             insisting = insisting - 1 if insisting else 3 * done
             game.human = board.turn
-            scores.append(score_of(game))
+            before.append((board.copy(), score_of(game)))
             board.play(PASS)
             if game.answer() == PASS:
                 ending.ended = True
@@ -86,11 +87,11 @@ def play_one(seed: int) -> Ending:
         if move in (PASS, RESIGN):
             continue
         board.play(move)
-        scores.clear()
+        before.clear()
     if ending.ended:
         final = score_of(game)
-        for score in reversed(scores[:-1]):
-            if score != final:
+        for position, score in reversed(before[:-1]):
+            if score != final or abs(play_on(position) - score) > ALLOWED:
                 break
             ending.extra += 1
         ending.changed = play_on(board) - final
@@ -99,9 +100,11 @@ def play_one(seed: int) -> Ending:
 
 
 def score_of(game: LocalGame) -> float:
-    """Count a position without what the scorer calls dead."""
-    dead = game.judge.status(game.board).stones(Status.DEAD)
-    return count_without(game.board, dead).score
+    """Count a position by area without what the scorer calls dead: captures then cost nothing."""
+    board = game.board
+    dead = game.judge.status(board).stones(Status.DEAD)
+    by_area = Board.from_grid(board.grid(), rules="chinese", komi=board.komi)
+    return count_without(by_area, dead).score
 
 
 def play_on(board: Board) -> float:

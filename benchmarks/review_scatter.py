@@ -17,6 +17,7 @@ import numpy as np
 
 from tengen.board import PASS
 from tengen.records import GameRecord, read_games
+from tengen.reviews import ReviewSettings
 from tengen.reviews.game import (
     EvaluatedPosition,
     MoveReview,
@@ -25,7 +26,6 @@ from tengen.reviews.game import (
     review_move,
     search_position,
 )
-from tengen.reviews.settings import ReviewSettings
 
 
 def reviewed(

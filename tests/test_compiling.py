@@ -20,7 +20,6 @@ import pytest
 from tengen import compiling
 from tengen.board import kernels
 from tengen.jit import kernels as all_kernels
-from tengen.warming import STEPS
 
 BY_SIGNAL = pytest.mark.parametrize(
     ("sign", "status", "word"),
@@ -129,14 +128,18 @@ def test_gtp_counts_a_game_before_the_scorer_is_compiled(tmp_path: Path) -> None
     assert not list(tmp_path.rglob("group_kernels*"))
 
 
+BOARD_KERNELS = """import os
+from tengen import compiling
+folder = compiling.kernel_folder(compiling._PACKAGE / 'board' / 'kernels.py')
+folder.mkdir(parents=True)
+"""
+
+
 def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
     # A process that interprets kernels would report another process id.
     program = (
-        "import os\n"
-        "from tengen import compiling\n"
+        f"{BOARD_KERNELS}"
         "SCORING = compiling.SCORING_KERNELS\n"
-        "folder = compiling.kernel_folder(compiling._PACKAGE / 'board' / 'kernels.py')\n"
-        "folder.mkdir(parents=True)\n"
         "(folder / 'kernels.f-1.nbi').touch()\n"
         "assert compiling.is_compiled('board.kernels') and not compiling.is_compiled(SCORING)\n"
         "assert compiling.interpreted(os.getpid, unless='board.kernels') == os.getpid()\n"
@@ -150,7 +153,6 @@ def test_what_is_compiled_already_is_used(tmp_path: Path) -> None:
 def test_hardly_any_kernel_is_left_to_be_compiled_later() -> None:
     from tengen.cli import run
 
-    assert {step.rsplit(".", 1)[-1] for step in STEPS} >= {"board", "scoring", "players"}
     assert run(["compile", "--workers", "1", "--quiet"]) == 0
     compiling.import_kernels()
     compiled = [kept for _, kept in all_kernels()]
@@ -166,28 +168,13 @@ def test_compiling_is_spared_only_where_it_would_be_done(
 ) -> None:
     program = (
         f"import {imported}\n"
-        "from tengen import compiling\n"
-        "folder = compiling.kernel_folder(compiling._PACKAGE / 'board' / 'kernels.py')\n"
-        "folder.mkdir(parents=True)\n"
+        f"{BOARD_KERNELS}"
         f"{compiled} and (folder / 'kernels.f-1.nbi').touch()\n"
         "compiling.spare('board.kernels')\n"
         "print(int(compiling.plain()))\n"
     )
     done = python("-c", program, cache=tmp_path)
     assert int(done.stdout) == spared and bool(done.stderr) == bool(spared)
-
-
-def test_one_game_is_told_from_many(tmp_path: Path) -> None:
-    from tengen.cli.games import _is_one_game
-
-    path = tmp_path / "games"
-    for content, one in ((GAME, True), (2 * GAME, False), (GAME + 30_000 * " ", False)):
-        path.write_text(content)
-        assert _is_one_game(path) == one
-    assert not _is_one_game(tmp_path) and not _is_one_game(tmp_path / "nowhere")
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(tmp_path / "pipe")
-        assert not _is_one_game(tmp_path / "pipe")  # nor is anything taken out of it
 
 
 def test_a_changed_text_compiles_again_and_a_new_date_does_not(folder: Path) -> None:
@@ -331,14 +318,9 @@ def game(tmp_path: Path) -> Path:
 def test_an_interrupted_compilation_ends_with_one_line(
     game: Path, tmp_path: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    environment.pop("TENGEN_QUIET", None)
-    with subprocess.Popen(
-        [sys.executable, "-m", "tengen", "predict", str(game)],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "TENGEN_QUIET": ""}
+    words = [sys.executable, "-m", "tengen", "predict", str(game)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         assert "compiling kernels" in process.stderr.readline()
         process.send_signal(sign)

@@ -15,11 +15,11 @@ from tengen.errors import IllegalMoveError, TengenError
 need("pettingzoo")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-import gymnasium  # noqa: E402
-from gymnasium.utils.env_checker import check_env  # noqa: E402
-from pettingzoo.test import api_test, parallel_api_test, seed_test  # noqa: E402
+import gymnasium
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import api_test, parallel_api_test, seed_test
 
-from tengen.environment import GoEnv, GoEnvironment, GoVectorEnv, parallel  # noqa: E402
+from tengen.environment import GoEnv, GoEnvironment, GoVectorEnv, parallel
 
 
 @pytest.mark.parametrize("start", [5, Board(4, 6, rules="tromp_taylor", moves="B B2")])

@@ -1,7 +1,7 @@
 """Measure speed on one core beside other libraries, where they are installed.
 
 A `Contest` is one kind of work, done by us and by a peer. Rounds of both alternate and the best
-round of each counts, because the machine may be busy. Without its peer a contest has no ratio.
+round of each counts, because the machine may be busy. Without the peer there is no ratio.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tengen.board import Board, play_random, playouts
-from tengen.board.playouts import Kind
 from tengen.errors import SpecError, TengenError
 from tengen.records import Corpus
 from tengen.records.corpus import replay_all
@@ -28,18 +27,11 @@ from tengen.records.sgf_properties import parse_result
 if TYPE_CHECKING:
     from tengen.learners.network.inputs import Positions
 
-_GAMES = 300
-"""Games of a file that are read and replayed."""
-_ROUNDS = 3
-_SECONDS = 1.0
-"""Approximate length of one round of one side."""
-_BATCH = 8
-"""Positions that a network evaluates at once."""
+_GAMES = 300  # of a file are read and replayed
+_BATCH = 8  # positions that a network evaluates at once
 
-_Work = Callable[[], float]
-"""Does some work on one core and returns the number of units."""
-_Maker = Callable[[Path], _Work]
-"""Prepares work; gets a file of SGF games, one per line."""
+_Work = Callable[[], float]  # does some work on one core and returns the number of units
+_Maker = Callable[[Path], _Work]  # prepares work; gets a file of SGF games, one per line
 
 
 @dataclass(frozen=True)
@@ -49,19 +41,19 @@ class Contest:
     name: str
     unit: str
     ours: _Maker
-    peer: _Maker | None = None
-    peer_name: str | None = None
+    peer: _Maker
+    peer_name: str
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What was measured, in units per processor second; None without a peer."""
+    """What was measured, in units per processor second; None where the peer is missing."""
 
     name: str
     unit: str
     ours: float
     peer: float | None
-    peer_name: str | None
+    peer_name: str
     ratio: float | None
 
 
@@ -81,26 +73,18 @@ def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
             yield measure(CONTESTS[name], place)
 
 
-def measure(
-    contest: Contest, games: Path, *, rounds: int = _ROUNDS, seconds: float = _SECONDS
-) -> Speed:
-    """Run both sides alternately."""
-    our_work, theirs, peer_name = contest.ours(games), None, contest.peer_name
-    if contest.peer is not None:
-        try:
-            theirs = contest.peer(games)
-        except ImportError:
-            peer_name = f"{peer_name} (pip install 'tengen[bench]')"
-    our_work()
-    best = best_peer = 0.0
-    for _ in range(rounds):
-        best = max(best, _rate(our_work, seconds))
-        if theirs is not None:
-            best_peer = max(best_peer, _rate(theirs, seconds))
-    ours, peer, ratio = round(best, 1), None, None
-    if theirs is not None:
-        peer, ratio = round(best_peer, 1), round(best / best_peer, 1)
-    return Speed(contest.name, contest.unit, ours, peer, peer_name, ratio)
+def measure(contest: Contest, games: Path, *, rounds: int = 3, seconds: float = 1.0) -> Speed:
+    """Run both sides alternately, each round for about this many seconds."""
+    sides, peer_name = [contest.ours(games)], contest.peer_name
+    try:
+        sides.append(contest.peer(games))
+    except ImportError:
+        peer_name = f"{peer_name} (pip install 'tengen[bench]')"
+    sides[0]()
+    rates = [[_rate(work, seconds) for work in sides] for _ in range(rounds)]
+    best, *peers = (max(side) for side in zip(*rates, strict=True))
+    peer, ratio = (round(peers[0], 1), round(best / peers[0], 1)) if peers else (None, None)
+    return Speed(contest.name, contest.unit, round(best, 1), peer, peer_name, ratio)
 
 
 def sample_games(games: int = 60, plies: int = 240, seed: int = 1) -> bytes:
@@ -127,28 +111,10 @@ def _rate(work: _Work, seconds: float) -> float:
 # ----- Our work -----
 
 
-def _playouts(size: int, kind: Kind, number: int, games: Path) -> _Work:
+def _playouts(size: int, number: int, games: Path) -> _Work:
     """Play random games from the empty board."""
     board, seeds = Board(size), count()
-
-    def work() -> float:
-        playouts(board, number, seed=next(seeds), kind=kind, threads=1)
-        return number
-
-    return work
-
-
-def _search(size: int, number: int, games: Path) -> _Work:
-    """Search from the empty board, in playouts."""
-    from tengen.players.mcts import MctsPlayer
-
-    player, board, rng = MctsPlayer(playouts=number), Board(size), np.random.default_rng(1)
-
-    def work() -> float:
-        player.choose(board, rng)
-        return number
-
-    return work
+    return lambda: len(playouts(board, number, seed=next(seeds), threads=1).scores)
 
 
 def _read(games: Path) -> _Work:
@@ -159,18 +125,6 @@ def _read(games: Path) -> _Work:
 def _replay(games: Path) -> _Work:
     """Replay games with every move checked, in moves."""
     return partial(replay_all, Corpus([games]).as_arrays())
-
-
-def _legal_masks(games: Path) -> _Work:
-    """Find the legal moves under positional superko, 150 moves into a game."""
-    board = play_random(Board(19), 150, np.random.default_rng(2))
-
-    def work() -> float:
-        for _ in range(1000):
-            board.legal_mask()
-        return 1000
-
-    return work
 
 
 def _evaluate(games: Path) -> _Work:
@@ -279,21 +233,15 @@ def _sgfmill_replay(games: Path) -> _Work:
 CONTESTS: dict[str, Contest] = {
     contest.name: contest
     for contest in (
-        Contest(
-            "playouts-light-9x9", "games/s", partial(_playouts, 9, "light", 400),
-            partial(_openspiel_games, 9), "OpenSpiel",
-        ),
-        Contest(
-            "playouts-light-19x19", "games/s", partial(_playouts, 19, "light", 60),
-            partial(_openspiel_games, 19), "OpenSpiel",
+        *(
+            Contest(
+                f"playouts-light-{size}x{size}", "games/s", partial(_playouts, size, number),
+                partial(_openspiel_games, size), "OpenSpiel",
+            )
+            for size, number in ((9, 400), (19, 60))
         ),
         Contest("sgf-read", "games/s", _read, _sgfmill_read, "sgfmill"),
         Contest("replay", "moves/s", _replay, _sgfmill_replay, "sgfmill"),
         Contest("network-19x19", "positions/s", _evaluate, _onnx_evaluate, "ONNX Runtime"),
-        Contest("playouts-heavy-9x9", "games/s", partial(_playouts, 9, "heavy", 200)),
-        Contest("mcts-9x9", "playouts/s", partial(_search, 9, 1000)),
-        Contest("playouts-heavy-19x19", "games/s", partial(_playouts, 19, "heavy", 40)),
-        Contest("mcts-19x19", "playouts/s", partial(_search, 19, 300)),
-        Contest("legal-mask-19x19", "masks/s", _legal_masks),
     )
 }  # fmt: skip

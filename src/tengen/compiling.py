@@ -30,19 +30,16 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 SCORING_KERNELS = "learners.scoring.kernels"
-"""Those of the scorer alone; it also needs many of the board's."""
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
 _COMPILER = _PACKAGE / "jit.py"
 _IMPORT = re.compile(
     r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
 )
-_COLLECT_RARELY = 100_000, 50, 100
-"""Thresholds of the garbage collector while compiling: what Numba allocates stays in use."""
+_COLLECT_RARELY = 100_000, 50, 100  # thresholds while compiling: what Numba allocates stays in use
 _UNUSED_SECONDS = 30 * 86_400
 _REPORT_SECONDS = 5.0
-
-_FEW_CALLS = 10
+_FEW_CALLS = 10  # that take seconds each without compiling; after them compiling pays
 
 _calls = count()
 _spared = False
@@ -94,11 +91,8 @@ def _is_private(folder: Path) -> bool:
 
 @cache
 def kernel_folder(path: Path) -> Path:
-    """Return the cache folder of one kernel file; another one once anything it uses changes.
-
-    Numba compares only the file a kernel stands in, but kernels of other files are compiled into
-    it. The text counts and not the date: a checkout or an installation changes dates only.
-    """
+    """Return the cache folder of one kernel file; another one once anything it uses changes."""
+    # Numba compares only this file, but kernels of other files are compiled into it.
     texts = [version("numba"), *map(_digest, (_COMPILER, *sorted(_imported(path))))]
     name = hashlib.blake2b(" ".join(texts).encode(), digest_size=12).hexdigest()
     return cache_folder() / f"{path.stem}-{name}"
@@ -149,8 +143,7 @@ def is_compiled(module: str) -> bool:
 def spare(module: str, *, quiet: bool = False) -> None:
     """Run all kernels of this process as plain Python if those of a module are not compiled.
 
-    For work so small that compiling would take longer. Call it before any kernel is imported;
-    afterwards it does nothing.
+    For work so small that compiling would take longer; call it before any kernel is imported.
     """
     global _spared
     if plain() or "tengen.jit" in sys.modules or is_compiled(module):
@@ -161,11 +154,7 @@ def spare(module: str, *, quiet: bool = False) -> None:
 
 
 def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -> Result:
-    """Call a function in a process in which kernels run as plain Python, unless some are compiled.
-
-    For an answer that takes seconds so and longer to compile; `unless` names a module of its
-    kernels. After a few calls compiling pays.
-    """
+    """Call a function in a process without compiling, unless a module's kernels are compiled."""
     if plain() or is_compiled(unless) or next(_calls) >= _FEW_CALLS:
         return function(*arguments)
     return _interpreter().submit(function, *arguments).result()
@@ -221,28 +210,22 @@ def announce(function: Any) -> None:
     _compiled += 1
 
 
-_depth = 0
-_thresholds = gc.get_threshold()
-_waiting: list[int] = []
-"""Signals that came while a kernel was compiled."""
-_handlers: dict[int, Any] = {}
-"""What they do otherwise."""
+_waiting: list[int] = []  # signals that came while a kernel was compiled
+_handlers: dict[int, Any] = {}  # their handlers at other times
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Delay Ctrl-C and SIGTERM to the end of the block: LLVM would lose them.
 
-    Blocks nest, one per kernel; a delayed signal acts when the first one ends, and a second signal
-    at once.
+    Blocks nest, one per kernel; a delayed signal acts when the innermost one ends, and a second
+    signal at once.
     """
-    global _depth, _thresholds
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _depth += 1
-    if _depth == 1:
-        _thresholds = gc.get_threshold()
+    outermost, thresholds = not _handlers, gc.get_threshold()
+    if outermost:
         gc.set_threshold(*_COLLECT_RARELY)
         for number in (signal.SIGINT, signal.SIGTERM):
             if callable(signal.getsignal(number)):
@@ -250,10 +233,8 @@ def uninterrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        _depth -= 1
-        if _depth == 0:
-            gc.set_threshold(*_thresholds)
-        if _depth == 0 or _waiting:
+        gc.set_threshold(*thresholds)
+        if outermost or _waiting:
             _let_signals_act()
 
 

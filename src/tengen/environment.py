@@ -1,11 +1,9 @@
-"""Go for reinforcement learning: environments of Gymnasium and PettingZoo.
+"""Go for reinforcement learning: environments of Gymnasium and PettingZoo (`tengen[gym]`).
 
-Needs `pip install tengen[gym]`. An observation is a dict: `observation` (planes x rows x columns,
-see `PLANES`) and `action_mask`. An action is an index of the mask: a row-major point, the last one
-passes. At the end the winner gets 1, the loser -1, and both 0 after a draw. Games end after two
-passes in a row; after `max_plies` they are truncated and counted as they stand.
-
-Importing this module registers the ids of Gymnasium's environments.
+An observation is a dict: `observation` (planes x rows x columns, see `PLANES`) and `action_mask`.
+An action is an index of the mask: a row-major point, the last one passes. At the end the winner
+gets 1, the loser -1, and both 0 after a draw. Games end after two passes in a row; after
+`max_plies` they are truncated and counted as they stand. Importing registers the ids:
 
 - `gymnasium.make("Tengen/Go9x9-v0", opponent="random")`: one agent against a player (`GoEnv`).
 - `gymnasium.make_vec("Tengen/Go9x9-v0", num_envs=1000)`: many boards at once (`GoVectorEnv`).
@@ -38,7 +36,6 @@ Observation = dict[str, NDArray[Any]]
 _AGENTS = ("black_0", "white_0")
 _MODES = ["ansi", "svg"]
 SIZES = (5, 7, 9, 13, 19)
-"""Boards with an id, `Tengen/Go{size}x{size}-v0`."""
 
 
 def _observation_space(rows: int, cols: int) -> spaces.Dict:
@@ -118,16 +115,16 @@ class GoEnv(gymnasium.Env[Observation, np.int64]):  # type: ignore[misc]
             board.play(board.answer(point_at(int(action), board.rows, board.cols)))
         except IllegalMoveError as wrong:
             return self._observe(), -1.0, True, False, {"illegal": str(wrong)}
-        over, late = board.is_over, len(board.moves) >= self.max_plies
-        if not (over or late):
-            if not self._reply():
-                return self._observe(), 1.0, True, False, {"resigned": True}
-            over, late = board.is_over, len(board.moves) >= self.max_plies
-        if not (over or late):
+        if not self._has_ended() and not self._reply():
+            return self._observe(), 1.0, True, False, {"resigned": True}
+        if not self._has_ended():
             return self._observe(), 0.0, False, False, {}
-        score = board.area_score()
+        score, over = board.area_score(), board.is_over
         reward = float(np.sign(score)) * (1 if self._side == BLACK else -1)
-        return self._observe(), reward, over, late and not over, {"score": score}
+        return self._observe(), reward, over, not over, {"score": score}
+
+    def _has_ended(self) -> bool:
+        return self.board.is_over or len(self.board.moves) >= self.max_plies
 
     def _reply(self) -> bool:
         """Play the opponent's move; return False if it resigns."""
@@ -228,13 +225,12 @@ class GoVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):  # type: ignore[mi
     def _replies(self, games: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Play the opponent's move in these games; return in which it resigns."""
         assert self._opponent is not None
-        size = self.boards.rows, self.boards.cols
         moves, gone = np.full(self.num_envs, -1), np.zeros(self.num_envs, np.bool_)
         for game in games:
             move = self._opponent.choose(self.boards[game], self.np_random)
             gone[game] = move == RESIGN
             if move != RESIGN:
-                moves[game] = index_of(int(move), *size)
+                moves[game] = index_of(int(move), self.boards.rows, self.boards.cols)
         self.boards.play(moves)
         return gone
 
@@ -245,9 +241,8 @@ class GoVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):  # type: ignore[mi
 
     def render(self) -> tuple[str | None, ...]:
         """Return every board as text or SVG, as `render_mode` says."""
-        return tuple(
-            _text_or_svg(self.boards[game], self.render_mode) for game in range(self.num_envs)
-        )
+        boards = (self.boards[game] for game in range(self.num_envs))
+        return tuple(_text_or_svg(board, self.render_mode) for board in boards)
 
 
 class GoEnvironment(AECEnv):  # type: ignore[misc]
@@ -323,7 +318,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         colour = 1 + _AGENTS.index(agent)
         return {"observation": board.planes(colour), "action_mask": legal.astype(np.int8)}
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: Any) -> None:
         """Play a move for the agent whose turn it is."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -331,8 +326,8 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
             return
         board = self.board
         space = self.action_spaces[agent]
-        whole = hasattr(action, "__index__")  # 1.5 has none
-        if action is None or not whole or not space.contains(np.int64(action)):
+        # 1.5 and None are no indices.
+        if not hasattr(action, "__index__") or not space.contains(np.int64(action)):
             raise TengenError(f"action {action!r} of {agent} is none of 0 to {space.n - 1}")
         board.play(board.answer(point_at(int(action), board.rows, board.cols)))
         self._cumulative_rewards[agent] = 0.0
@@ -363,8 +358,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
 def parallel(start: Board | int = 19, **options: Any) -> ParallelEnv[str, Observation, int]:
     """Return `GoEnvironment` with PettingZoo's parallel interface.
 
-    All agents act at each step, and only the action of the one to move counts: it has a mask with
-    legal moves, and `infos[agent]["active_agent"]` names it.
+    All agents act at each step; only the action of `infos[agent]["active_agent"]` counts.
     """
     return turn_based_aec_to_parallel(GoEnvironment(start, **options))
 

@@ -1,15 +1,11 @@
-"""Name whose fault a failure is; every error a user can cause derives from `TengenError`.
-
-The command line turns a `TengenError` into one line and exit status 1. Anything else that
-escapes is our bug (exit status 4). Nothing here knows Go.
-"""
+"""Errors: all that a user can cause derive from `TengenError`; anything else is our bug."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class TengenError(ValueError):
-    """A mistake of the input, told in one line that names the input and the place."""
+    """A mistake in the input; its one line names the input and the place."""
 
 
 class IllegalMoveError(TengenError):
@@ -21,11 +17,11 @@ class RecordError(TengenError):
 
 
 class ModelError(TengenError):
-    """A model file that is damaged, foreign, or cannot serve what was asked of it."""
+    """A model file that is damaged, of another kind, or unfit for what was asked."""
 
 
 class RunError(TengenError):
-    """A training run's folder that cannot be used as asked; nothing in it was changed."""
+    """A folder of a training run that cannot be used as asked; it was not changed."""
 
 
 class BusyError(RunError):
@@ -37,11 +33,11 @@ class SpecError(TengenError):
 
 
 class EngineError(TengenError):
-    """An external GTP engine that crashed, hung, or answered badly; says which."""
+    """A GTP engine that crashed, hung, or answered badly."""
 
 
 class Terminated(KeyboardInterrupt):
-    """Somebody told this process to end (SIGTERM): nobody's fault; work ends as at Ctrl-C."""
+    """The process got SIGTERM; work ends as at Ctrl-C."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

@@ -15,16 +15,14 @@ from tengen.errors import BusyError, TengenError
 if TYPE_CHECKING:
     from filelock import FileLock
 
-TEMPORARY = ".tmp"
-"""How the names of half-written files end; those of killed writers may be swept up."""
+TEMPORARY = ".tmp"  # how the names of half-written files end; see `sweep`
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file to write: what the block writes replaces `path` when the block has ended well.
 
-    A failure, a full disk or a kill at any moment leaves `path` whole: old or new. What is no plain
-    file, such as a pipe or a device, is written directly: it cannot be replaced.
+    A failure, a full disk or a kill leaves the old file. Pipes and devices are written directly.
     """
     try:
         if os.path.exists(path) and not os.path.isfile(path):
@@ -41,11 +39,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def neighbour(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Name an empty file beside `path` for writers that open files themselves; see `replacing`.
-
-    When the block has ended well it is flushed to disk and renamed over `path`, else deleted. Makes
-    the folder if it is missing.
-    """
+    """Make an empty file beside `path`, which replaces it when the block has ended well."""
     target = Path(os.path.realpath(path))  # a link goes on pointing to what is written
     target.parent.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,16 +1,13 @@
 """The decorators under which every kernel of the project is compiled.
 
-`kernel` compiles a plain function on arrays and ints with Numba: cached on disk (see `compiling`);
-without the GIL, so that threads run side by side; and with NumPy's error model, because the checks
-for division by zero prevent vector code. Set NUMBA_DISABLE_JIT=1 to run every kernel as ordinary
-Python. An `inner_kernel`, or one whose name begins with an underscore, is called by kernels only:
-it has no wrapper for Python, and a call from Python is refused.
+`kernel` compiles a plain function on arrays and ints with Numba: cached on disk (see `compiling`),
+without the GIL, and with NumPy's error model, because the checks for division by zero prevent
+vector code. NUMBA_DISABLE_JIT=1 runs every kernel as ordinary Python. An `inner_kernel`, or one
+whose name begins with an underscore, is called by kernels only and has no wrapper for Python.
 
-Numba copies a kernel, with all that it calls, into each kernel that calls it, and optimises the
-copy again. That makes small kernels fast; a deep tree of large ones would be compiled many times
-over. So a large kernel is a unit: compiled once, and called by its callers through its address.
-
-All of this belongs to the project's own kernels: Numba stays as it is for everyone else.
+Numba copies a kernel, with all that it calls, into each kernel that calls it. That makes small
+kernels fast, but a deep tree of large ones would be compiled many times over. So a large kernel is
+a unit: compiled once, and called through its address. Numba stays as it is for everyone else.
 """
 
 from __future__ import annotations
@@ -36,16 +33,13 @@ from numba.extending import lower_builtin, type_callable
 
 from tengen import compiling
 
-__all__ = ["atomic_kernel", "hot_kernel", "inner_kernel", "kernel", "kernels"]
-
 _KERNELS: list[_Kernel] = []
 _SIGNATURES: dict[Any, Any] = {}
 _PLAIN = compiling.plain()
 if _PLAIN:
     np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
 
-_LARGE = 200
-"""Bytes of bytecode above which a call costs little beside the work that is called."""
+_LARGE = 200  # bytes of bytecode above which a call costs little beside the work
 
 
 def kernel(function: Any) -> Any:
@@ -54,10 +48,7 @@ def kernel(function: Any) -> Any:
 
 
 def atomic_kernel(function: Any) -> Any:
-    """Compile a function that keeps the GIL, so that no other thread runs until it returns.
-
-    For what changes or reads an object that Python code may share among threads.
-    """
+    """Compile a function that keeps the GIL, for objects that threads may share."""
     return function if _PLAIN else _as_unit(function, _kind_of(function)(function, nogil=False))
 
 
@@ -67,10 +58,7 @@ def inner_kernel(function: Any) -> Any:
 
 
 def hot_kernel(function: Any) -> Any:
-    """Compile a function that is copied into its callers however large it is.
-
-    For what runs in the innermost loops, where a call costs as much as a small kernel's work.
-    """
+    """Compile a function of innermost loops: copied into its callers however large it is."""
     return function if _PLAIN else _kind_of(function)(function)
 
 
@@ -127,11 +115,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
 
 class _Typing(typing.Context):  # type: ignore[misc]
-    """Numba's typing context, with a memory of the operations that kernels use.
-
-    Numba tries dozens of templates each time it reads `a + b` or `s[i, j]`, which took a third of
-    the time of compiling.
-    """
+    """Numba's typing context with a memory: trying templates took a third of compiling."""
 
     def resolve_function_type(self, function: Any, arguments: Any, named: Any) -> Any:
         """Return the signature of a call."""
@@ -204,10 +188,7 @@ class _InnerKernel(_Kernel):
 
 
 def _plain(arguments: Iterable[Any]) -> tuple[Any, ...]:
-    """Make one type of the many that a number can have, so that a kernel is compiled once.
-
-    Numba would compile `f(x, 0)` and `f(x, n)` apart, and again for each width of a number.
-    """
+    """Make one type of the many that a number can have, so that a kernel is compiled once."""
     return tuple(
         types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
         for kind in map(types.unliteral, arguments)
@@ -294,7 +275,7 @@ class _CountNothing(AnalysisPass):  # type: ignore[misc]
 
     _name = "tengen_count_nothing"
 
-    def __init__(self) -> None:
+    def __init__(self) -> None:  # Numba demands it
         AnalysisPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:

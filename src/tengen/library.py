@@ -1,7 +1,6 @@
 """The functions of `import tengen`: analyse, score and review games, load networks, play matches.
 
-Each is a short call into the layers below. Win probabilities, scores and ownership are from Black's
-view.
+Win probabilities, scores and ownership are from Black's view.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from tengen.board import Board, Point
 from tengen.board.coordinates import Move
 from tengen.board.counting import format_result
 from tengen.board.drawing import Mark
-from tengen.contracts import Analyser, limit_visits
+from tengen.contracts import Analyser, TimedPlayer, limit_visits
 from tengen.errors import ModelError, SpecError
 from tengen.game.judging import Judge
 from tengen.game.sgf import record_of_board
@@ -29,12 +28,12 @@ from tengen.learners.scoring.game_score import GameScore, score_record
 from tengen.models import load_learner
 from tengen.players import make_player
 from tengen.records import GameRecord
+from tengen.reviews import ReviewSettings
 from tengen.reviews.game import Review, find_reviewer, review_game
-from tengen.reviews.settings import ReviewSettings
 from tengen.sanitize import html_table
 
-_SHOWN = 10
-"""Moves that are printed and drawn."""
+_SHOWN = 10  # moves that are printed and drawn
+_COLUMNS = {"move": 5, "visits": 6, "Black wins": 10, "score": 6, "prior": 6, "line": 0}
 
 
 @dataclass(frozen=True)
@@ -73,23 +72,19 @@ class Analysis:
             f"Black wins with {self.win_probability:.0%}, expected score "
             f"{format_result(round(self.score, 1))}, {self.visits} visits"
         )
+        widths = _COLUMNS.values()
         lines = [
-            "  ".join(f"{cell:>{w}}" for cell, w in zip(r, _WIDTHS, strict=False))
-            for r in [_COLUMNS, *self._rows()]
+            "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in [[*_COLUMNS], *self._rows()]
         ]
-        return "\n".join([head, *(line.rstrip() for line in lines)])
+        return "\n".join([head, *lines])
 
     def _rows(self) -> list[list[str]]:
+        shown = self.moves[:_SHOWN]
+        values = [f"{m.win_probability:.1%} {m.score:+.1f} {m.prior:.1%}".split() for m in shown]
         return [
-            [
-                str(found.move),
-                str(found.visits),
-                f"{found.win_probability:.1%}",
-                f"{found.score:+.1f}",
-                f"{found.prior:.1%}",
-                " ".join(map(str, found.line[:6])),
-            ]
-            for found in self.moves[:_SHOWN]
+            [str(m.move), str(m.visits), *numbers, " ".join(map(str, m.line[:6]))]
+            for m, numbers in zip(shown, values, strict=True)
         ]
 
     def svg(self) -> str:
@@ -105,11 +100,7 @@ class Analysis:
 
     def _repr_html_(self) -> str:
         title = f"<p>{str(self).splitlines()[0]}</p>"
-        return f"{title}{self.svg()}{html_table(_COLUMNS, self._rows())}"
-
-
-_COLUMNS = ["move", "visits", "Black wins", "score", "prior", "line"]
-_WIDTHS = [5, 6, 10, 6, 6, 0]
+        return f"{title}{self.svg()}{html_table([*_COLUMNS], self._rows())}"
 
 
 def analyse(
@@ -142,29 +133,26 @@ def analyse(
     made = make_player(player)
     if visits is not None:
         made = limit_visits(made, visits)
-    if seconds is not None:
-        made = made.within(seconds) if hasattr(made, "within") else made
+    if seconds is not None and isinstance(made, TimedPlayer):
+        made = made.within(seconds)
     if not isinstance(made, Analyser):
         raise SpecError(f"{player} cannot analyse positions; tengen, search and mcts can")
     [report] = deque(made.analyse(board, np.random.default_rng(seed), limited=True), maxlen=1)
     owners = report.ownership
+    moves = tuple(
+        AnalysedMove(
+            board.answer(found.move), found.visits, found.winrate, found.score, found.prior,
+            tuple(board.answer(move) for move in found.pv),
+        )
+        for found in report.candidates
+    )  # fmt: skip
     return Analysis(
         board=board.copy(),
-        best=board.answer(report.candidates[0].move if report.candidates else report.choice),
+        best=moves[0].move if moves else board.answer(report.choice),
         win_probability=report.winrate,
         score=report.score,
         visits=report.visits,
-        moves=tuple(
-            AnalysedMove(
-                board.answer(found.move),
-                found.visits,
-                found.winrate,
-                found.score,
-                found.prior,
-                tuple(board.answer(move) for move in found.pv),
-            )
-            for found in report.candidates
-        ),
+        moves=moves,
         ownership=None if owners is None else owners.reshape(board.rows, board.cols),
     )
 

@@ -14,8 +14,7 @@ from typing import Any, Self
 
 from tengen.sanitize import for_rich, printable
 
-Report = Callable[[int, int], None]
-"""Called with the steps done and the steps in all."""
+Report = Callable[[int, int], None]  # called with the steps done and the steps in all
 _LINE_EVERY, _BAR_EVERY = 10.0, 0.1  # seconds between lines, and between changes of a bar
 
 
@@ -37,18 +36,14 @@ def span(seconds: float) -> str:
 @dataclass
 class _Stage:
     begun: float
-    first: float
-    """Steps done at the first report, from which the pace is measured."""
+    first: float  # steps done at the first report, from which the pace is measured
     done: float
     shown: float
     task: Any = None
 
 
 class Progress:
-    """Progress of one or more stages on standard error; on a terminal within a `with` block.
-
-    `below` returns what else to draw on a terminal, below the bars.
-    """
+    """Progress of stages on standard error; `below` returns what to draw below the bars."""
 
     def __init__(self, *, quiet: bool = False, below: Callable[[], Any] | None = None) -> None:
         self.quiet, self._below = quiet, below

@@ -1,11 +1,10 @@
-"""Make text from outside harmless where it is shown: terminals, Rich, spreadsheets, HTML.
-
-Names in configurations and archives and the answers of engines may contain anything.
-"""
+"""Make text from outside harmless where it is shown: terminals, Rich, spreadsheets, HTML."""
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,32 +14,35 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def printable(text: str) -> str:
-    r"""Return text without power over a terminal: control characters are spelled out.
-
-    >>> print(printable("a\x1b[31mb"))
-    a\x1b[31mb
-    """
+    """Return text with control characters spelled out, for a terminal."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def for_rich(text: object) -> str:
-    r"""Return text for a place where Rich would read markup.
-
-    >>> print(for_rich("a[/red]"))
-    a\[/red]
-    """
+    """Return text for a place where Rich would read markup."""
     from rich.markup import escape
 
     return escape(printable(str(text)))
 
 
 def csv_cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula; numbers stay numbers.
-
-    >>> csv_cell("=1+1"), csv_cell(-1.5), csv_cell("anna")
-    ("'=1+1", -1.5, 'anna')
-    """
+    """Return a cell that spreadsheets do not read as a formula; numbers stay numbers."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def csv_text(
+    columns: Sequence[str], rows: Iterable[Iterable[Any]], *, decimals: int | None = None
+) -> str:
+    """Return a table as CSV: lists as words, numbers with so many decimals, no formulas."""
+    out = io.StringIO()
+    sheet = csv.writer(out, lineterminator="\n")
+    sheet.writerow(columns)
+    for row in rows:
+        cells = (" ".join(cell) if isinstance(cell, list) else cell for cell in row)
+        if decimals is not None:
+            cells = (round(c, decimals) if isinstance(c, float) else c for c in cells)
+        sheet.writerow(map(csv_cell, cells))
+    return out.getvalue()
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -1,8 +1,7 @@
-"""Say how sure a number is: intervals, ranks, trends and tests; know nothing of Go.
+"""Intervals, rank correlations, trends and tests.
 
-One convention for all: a share comes as two counts, successes and trials (a draw is half a
-success), an interval is (low, high) at 95 %, p-values are two-sided. SciPy is loaded by those
-functions that need it, since arena and command line import this module to start.
+A share is given as two counts, successes and trials (a draw is half a success); an interval is
+(low, high) at 95 %; p-values are two-sided. SciPy is imported on use, so that commands start fast.
 """
 
 from __future__ import annotations
@@ -16,26 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Interval: TypeAlias = tuple[float, float]
-"""The ends of a 95 % interval."""
-
-_NORMAL = 1.959963984540054
-"""Standard deviations around the mean that hold 95 % of a normal distribution."""
-
+_NORMAL = 1.959963984540054  # standard deviations that hold 95 % of a normal distribution
 
 # ----- Shares -----
 
 
 def wilson(successes: float, trials: float) -> Interval:
-    """Return Wilson's interval of a share.
-
-    Unlike the normal approximation it makes sense at 0 and 100 %; without trials it is (0, 1).
-
-    >>> low, high = wilson(70, 100)
-    >>> round(low, 3), round(high, 3)
-    (0.604, 0.781)
-    >>> wilson(0, 0)
-    (0.0, 1.0)
-    """
+    """Return Wilson's interval of a share; (0, 1) without trials."""
     if trials <= 0:
         return 0.0, 1.0
     share, spread = successes / trials, _NORMAL * _NORMAL / trials
@@ -47,11 +33,7 @@ def wilson(successes: float, trials: float) -> Interval:
 
 
 def wald_difference(a: tuple[float, float], b: tuple[float, float]) -> Interval:
-    """Return Wald's interval of share `a` less share `b`, each as (successes, trials).
-
-    >>> [round(end, 3) for end in wald_difference((60, 100), (50, 100))]
-    [-0.037, 0.237]
-    """
+    """Return Wald's interval of share `a` less share `b`, each as (successes, trials)."""
     shares = [successes / trials for successes, trials in (a, b)]
     variance = sum(s * (1 - s) / trials for s, (_, trials) in zip(shares, (a, b), strict=True))
     gap, half = shares[0] - shares[1], _NORMAL * math.sqrt(variance)
@@ -60,7 +42,7 @@ def wald_difference(a: tuple[float, float], b: tuple[float, float]) -> Interval:
 
 @dataclass(frozen=True)
 class Rate:
-    """How one side did over some games; draws count half."""
+    """The result of one side over some games; draws count half."""
 
     games: int
     win_rate: float
@@ -69,11 +51,7 @@ class Rate:
 
     @classmethod
     def of(cls, scores: ArrayLike) -> Rate:
-        """Count games from the side's scores; without games the rate is a half, known badly.
-
-        >>> Rate.of([3.5, -1.5, 0.0, 20.5]).win_rate
-        0.625
-        """
+        """Return the rate of games from the side's scores; a half without games."""
         found = np.asarray(scores, np.float64)
         if not len(found):
             return cls(0, 0.5, wilson(0, 0), 0.0)
@@ -82,11 +60,7 @@ class Rate:
 
     @classmethod
     def pooled(cls, rates: Iterable[Rate]) -> Rate:
-        """Return the rate over all games of several.
-
-        >>> Rate.pooled([Rate.of([1.0, -3.0]), Rate.of([5.0])]).mean_score
-        1.0
-        """
+        """Return the rate over the games of several rates."""
         each = list(rates)
         games = sum(rate.games for rate in each)
         if not games:
@@ -97,13 +71,7 @@ class Rate:
 
 
 def confidence(logits: ArrayLike, happened: ArrayLike) -> float:
-    """Return the factor by which chances, as logits, best foretell what happened.
-
-    Below one they said too much, above one too little; it lies between 1/2 and 2.
-
-    >>> round(confidence([2.0] * 10, [True] * 8 + [False] * 2), 3)
-    0.693
-    """
+    """Return the factor, from 1/2 to 2, by which logits best predict what happened."""
     from scipy.optimize import minimize_scalar
 
     right = np.where(np.asarray(happened, dtype=bool), 1.0, -1.0) * np.asarray(logits, dtype=float)
@@ -118,11 +86,7 @@ def confidence(logits: ArrayLike, happened: ArrayLike) -> float:
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
-    """Return Student's interval of a mean; None for fewer than two values.
-
-    >>> [round(end, 2) for end in mean_interval([0.6, 0.62, 0.61])]
-    [0.59, 0.63]
-    """
+    """Return Student's interval of a mean; None for fewer than two values."""
     if len(values) < 2:
         return None
     from scipy import stats
@@ -133,11 +97,7 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
 
 
 def mean_test(values: Sequence[float], expected: float) -> float | None:
-    """Return the p-value of Student's test that values have this mean; None for fewer than two.
-
-    >>> mean_test([0.5], 0.5), round(mean_test([0.6, 0.62, 0.61], 0.5), 4)
-    (None, 0.0027)
-    """
+    """Return the p-value of Student's test that values have this mean; None for fewer than two."""
     if len(values) < 2:
         return None
     if np.ptp(values) == 0:
@@ -148,11 +108,7 @@ def mean_test(values: Sequence[float], expected: float) -> float | None:
 
 
 def holm(p_values: Sequence[float | None], level: float = 0.05) -> list[bool]:
-    """Tell which of several p-values stand under Holm's rule; None was not tested.
-
-    >>> holm([0.04, 0.001, None, 0.03])
-    [False, True, False, False]
-    """
+    """Return which of several p-values are significant by Holm's rule; None was not tested."""
     stands = [False] * len(p_values)
     tested = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
     for place, (p, i) in enumerate(tested):
@@ -167,7 +123,7 @@ def holm(p_values: Sequence[float | None], level: float = 0.05) -> list[bool]:
 
 @dataclass(frozen=True)
 class Ranks:
-    """A rank correlation, and how likely chance gives one as far from zero."""
+    """A rank correlation and its p-value."""
 
     r: float
     p: float
@@ -177,9 +133,6 @@ def spearman(a: ArrayLike, b: ArrayLike) -> Ranks | None:
     """Return Spearman's rank correlation; None where one side does not vary.
 
     The p-value is Student's; with fewer than three pairs it is 1.
-
-    >>> round(spearman([1.0, 2.0, 4.0], [0.1, 0.3, 0.2]).r, 3)
-    0.5
     """
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
@@ -192,7 +145,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> Ranks | None:
 
 @dataclass(frozen=True)
 class Trend:
-    """A straight line through values, and how likely chance gives a slope as steep."""
+    """A straight line through values, with the p-value of its slope."""
 
     slope: float
     r: float
@@ -200,11 +153,7 @@ class Trend:
 
     @classmethod
     def through(cls, x: Sequence[float], y: Sequence[float]) -> Trend:
-        """Fit one line by least squares.
-
-        >>> Trend.through([0, 1, 2, 3], [1.0, 3.0, 5.0, 7.0]).slope
-        2.0
-        """
+        """Fit one line by least squares."""
         return cls.common([(x, y)])
 
     @classmethod

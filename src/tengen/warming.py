@@ -1,58 +1,51 @@
-"""What `tengen compile` runs: every kernel of each package once, on something small.
+"""What `tengen compile` runs: the kernels of each package once, on something small.
 
-One function per package, in the order in which they are compiled: the board first, because all
-build on it, then those that take longest. Imports are inside, so that one package can be compiled
-without the others.
+Imports are inside the functions, so that one package can be compiled without the others. What they
+return is the same whether kernels are compiled or not.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from tengen.arrays import FloatArray
-    from tengen.board import Board
     from tengen.records.arrays import GameBatch
 
 _GAME = "B C3 W C2 B B2 W D3"
 
 
-def _board() -> None:
+def _board() -> list[Any]:
     from tengen.board import BatchBoard, Board, kernels, playouts
     from tengen.board.counting import unconditional
 
     board = Board(5, moves=_GAME)
-    board.legal_mask()
     board.blocks()
     board.undo()
-    board.area_score()
-    unconditional(board.grid(), 1)
     kernels.regrow(board._table, np.zeros_like(board._table))  # what a long game needs
-    playouts(board, 2, kind="heavy")
     batch = BatchBoard(2, 5)
-    batch.legal_masks()
     batch.play(np.array([0, 1]))
-    batch.area_scores()
+    found = [board.legal_mask(), board.area_score(), *unconditional(board.grid(), 1)]
+    scores = playouts(board, 2, kind="heavy").scores
+    return [*found, scores, batch.legal_masks(), batch.area_scores()]
 
 
-def _records() -> None:
+def _records() -> list[Any]:
     from tengen.records.corpus import Unseen, replay_refusals
 
-    batch = _batch()
-    Unseen()(batch.arrays)
-    replay_refusals(batch.arrays)
+    arrays = _batch().arrays
+    return [Unseen()(arrays), arrays.moves, list(map(str, replay_refusals(arrays)))]
 
 
-def _explorer() -> None:
+def _explorer() -> list[Any]:
     from tengen.explorer.index import Building
 
     building = Building()
     building.add(_batch())
-    building.finish(1)
+    return list(building.finish(1).values())
 
 
 def _batch() -> GameBatch:
@@ -62,7 +55,7 @@ def _batch() -> GameBatch:
     return batch
 
 
-def _players() -> None:
+def _players() -> list[Any]:
     from tengen.board import Board
     from tengen.game.endgame import cleanup_move
     from tengen.players.evaluators import BuiltinExpert
@@ -71,26 +64,24 @@ def _players() -> None:
 
     board = Board(5, moves=_GAME)
     rng = np.random.default_rng(0)
-    for spec in ("random", "maxlib", "static", "mcts:playouts=4"):
-        make_player(spec).choose(board, rng)
-    finish_score(board)
-    cleanup_move(board, np.ones(25))
-    BuiltinExpert(playouts=4).finish([board], [1])
+    specs = ("random", "maxlib", "static", "mcts:playouts=4")
+    moves = [int(make_player(spec).choose(board, rng)) for spec in specs]
+    finished = BuiltinExpert(playouts=4).finish([board], [1])
+    return [*moves, finish_score(board), cleanup_move(board, np.ones(25)), finished]
 
 
-def _symmetry_network() -> None:
+def _symmetry_network() -> list[Any]:
     from tengen.board import Board
     from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_games
     from tengen.learners.symmetry_network.settings import SymmetrySettings
 
     settings = SymmetrySettings(games=4, linear_games=2, batch=2, size=5)
     network = SymmetryNetwork(settings=settings).fit()
-    network.values([Board(5)])
-    network.move_values(Board(5))
-    play_games(network, "random", games=1, size=5)
+    values = network.values([Board(5)]), network.move_values(Board(5))
+    return [network.free_, *values, *play_games(network, "random", games=1, size=5)]
 
 
-def _move_prediction() -> None:
+def _move_prediction() -> list[Any]:
     from tengen.board import Board, play_random
     from tengen.learners.move_prediction.learner import MovePredictor
     from tengen.learners.move_prediction.settings import PredictionSettings
@@ -100,31 +91,30 @@ def _move_prediction() -> None:
 
     boards = [play_random(Board(5), 12, np.random.default_rng(seed)) for seed in range(2)]
     games = from_records([GameRecord(5, 5, moves=board.moves) for board in boards])
-    replay_all(games)
     predictor = MovePredictor(settings=PredictionSettings(minimum=1, top=2)).fit(games)
-    predictor.evaluate(games)
-    predictor.priors(Board(5, moves=_GAME))
+    priors = predictor.priors(Board(5, moves=_GAME))
+    return [replay_all(games), predictor.evaluate(games).loss, priors]
 
 
-def _opening_evolution() -> None:
+def _opening_evolution() -> list[Any]:
     from tengen.board import Board
     from tengen.learners.opening_evolution.networks import Dense, Shared, Spatial
 
-    board = Board(5, moves="B C3 W C2")
+    board, found = Board(5, moves="B C3 W C2"), []
     for shape in (Dense(5, 5), Spatial(5, 5), Shared(5, 5), Spatial(5, 5, plies=2)):
-        weights = np.linspace(-0.3, 0.3, shape.n_weights)
-        shape.move(weights, board)
-        shape.value(weights, board, 1)
+        weights = np.sin(np.arange(shape.n_weights) * 1.7)
+        found += [int(shape.move(weights, board)), shape.value(weights, board, 1)]
+    return found
 
 
-def _network() -> None:
+def _network() -> list[Any]:
     from tengen.board import BLACK, Board
     from tengen.learners.network.inputs_kernels import encode_games
     from tengen.learners.network.learner import untrained
     from tengen.learners.network.settings import Design
 
     network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
-    network.priors(Board(5, moves="B C3"))
+    priors = network.priors(Board(5, moves="B C3"))
     moves, colours = np.zeros(1, np.int16), np.full(1, BLACK, np.int8)
     offsets, none = np.array([0, 1]), np.zeros(0, np.int16)
     codes = np.empty((1, 25), np.uint8)
@@ -132,53 +122,34 @@ def _network() -> None:
         moves, colours, offsets, none, none.astype(np.int8), np.zeros(2, np.int64),
         np.ones(1, np.bool_), 0, 1, 5, 5, codes,
     )  # fmt: skip
+    return [priors, codes]
 
 
-def _opening_td() -> None:
+def _opening_td() -> list[Any]:
     from tengen.board import Board
     from tengen.learners.opening_td.learner import OpeningTD, dense_inputs, play_match
     from tengen.learners.opening_td.settings import TDSettings
 
     settings = TDSettings(rows=5, plies=4, games=2, hidden=3)
-    learner = OpeningTD(settings=settings).fit(_Nobody())
-    play_match(learner, "random", _Nobody(), games=2, seed=1)
-    board = Board(5)
-    learner.best_move(board)
-    learner.values([board])
-    dense_inputs(board, settings, friend=1, komi=5.5)
+    expert: Any = SimpleNamespace(finish=lambda boards, seeds: np.zeros(len(boards)))
+    learner = OpeningTD(settings=settings).fit(expert)
+    board, scores = Board(5), play_match(learner, "random", expert, games=2, seed=1).scores
+    inputs = dense_inputs(board, settings, friend=1, komi=5.5)
+    return [scores, int(learner.best_move(board)), learner.values([board]), inputs]
 
 
-class _Nobody:
-    """An expert that scores every opening 0."""
-
-    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
-        return np.zeros(len(boards))
-
-
-def _scoring() -> None:
+def _scoring() -> list[Any]:
     from tengen.learners.scoring.features import describe
     from tengen.learners.scoring.judgement import judge
 
     grid = np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8)
     described = describe(grid)
-    judge(described, np.zeros(len(described.bond)))
+    return [described.features, judge(described, np.linspace(-1, 1, len(described.bond))).alive]
 
 
-STEPS: dict[str, Callable[[], Any]] = {
-    "tengen.board": _board,
-    "tengen.learners.symmetry_network": _symmetry_network,
-    "tengen.learners.scoring": _scoring,
-    "tengen.learners.network": _network,
-    "tengen.learners.opening_td": _opening_td,
-    "tengen.learners.move_prediction": _move_prediction,
-    "tengen.players": _players,
-    "tengen.records": _records,
-    "tengen.explorer": _explorer,
-    "tengen.learners.opening_evolution": _opening_evolution,
-}
-"""Packages and what uses their kernels."""
-
-
-def warm_up(package: str) -> None:
-    """Compile the kernels of one package, or load them from the cache."""
-    STEPS[package]()
+# Each compiles the kernels of one package, or loads them from the cache: the board first, because
+# all others contain its kernels, then those that take longest.
+STEPS = (
+    _board, _symmetry_network, _scoring, _network, _opening_td, _move_prediction, _players,
+    _records, _explorer, _opening_evolution,
+)  # fmt: skip

@@ -39,29 +39,18 @@ def make_job(*, swapped: bool = False, opening: Sequence[str] = (), **conditions
     anna, bert = Entrant(name="anna", spec="random"), Entrant(name="bert", spec="maxlib")
     settings = Conditions(**{"rows": 5, "cols": 5, "komi": 2.5, **conditions})
     board = Board(settings.rows, settings.cols)
-    return GameJob(
-        key=("anna", "bert", int(swapped)),
-        black=bert if swapped else anna,
-        white=anna if swapped else bert,
-        conditions=settings,
-        opening=tuple(board.point(vertex) for vertex in opening),
-        seed=17,
-    )
+    sides = (bert, anna) if swapped else (anna, bert)
+    points = tuple(board.point(vertex) for vertex in opening)
+    return GameJob(("anna", "bert", int(swapped)), *sides, settings, points, seed=17)
 
 
 def make_tournament(**changes: Any) -> Tournament:
     """Return a small round robin of three players on 5x5."""
+    players = {"random": "random", "maxlib": "maxlib", "stone": "maxlib:average=stone"}
     settings: dict[str, Any] = {
-        "kind": "round-robin",
-        "games": 4,
-        "seed": 5,
-        "conditions": {"rows": 5, "cols": 5},
-        "entrants": [
-            {"name": "random", "spec": "random"},
-            {"name": "maxlib", "spec": "maxlib"},
-            {"name": "stone", "spec": "maxlib:average=stone"},
-        ],
-    }
+        "kind": "round-robin", "games": 4, "seed": 5, "conditions": {"rows": 5, "cols": 5},
+        "entrants": [{"name": name, "spec": spec} for name, spec in players.items()],
+    }  # fmt: skip
     return checked(Tournament, {**settings, **changes})
 
 

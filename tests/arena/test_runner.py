@@ -10,6 +10,7 @@ import pytest
 
 from tengen.arena import Database, results_of, run_tournament, runner
 from tengen.arena.results import match_result, points_in_order, unique_games
+from tengen.arena.runner import Listener
 from tengen.errors import EngineError
 
 
@@ -17,15 +18,13 @@ def moves_of(database: Database) -> dict[Any, tuple[str, str]]:
     return {row.key: (row.moves, row.result) for row in database.games()}
 
 
-class Watcher:
-    """Hear of every game, and do something about it."""
+class Watcher(Listener):
+    """Do something about every game."""
 
     def __init__(self, action=lambda games: None) -> None:
         self.games: list[Any] = []
-        self.begun: tuple[int, int] | None = None
-        self.stops = 0
         self.given: list[Any] = []
-        self.action = action
+        self.begun, self.stops, self.action = None, 0, action
 
     def begin(self, total: int, done: int) -> None:
         self.begun = total, done
@@ -53,11 +52,8 @@ def test_same_seeds_same_games_and_other_seeds_others(tournament) -> None:
     first = run_whole(tournament())
     assert len(first) == 12
     assert run_whole(tournament()) == first
+    assert run_whole(tournament(), workers=2) == first
     assert run_whole(tournament(seed=6)) != first
-
-
-def test_processes_play_the_same_games(tournament) -> None:
-    assert run_whole(tournament(), workers=2) == run_whole(tournament())
 
 
 def test_stop_after_the_game_under_way_then_resume(tmp_path, tournament) -> None:
@@ -83,12 +79,9 @@ def test_stop_after_the_game_under_way_then_resume(tmp_path, tournament) -> None
 
 
 def test_a_second_interrupt_stops_at_once(tmp_path, tournament) -> None:
-    def interrupt(games: list[Any]) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-
     def twice(games: list[Any]) -> None:
-        interrupt(games)
-        interrupt(games)
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
     with Database.open(tmp_path / "r.sqlite", tournament()) as database:
@@ -103,12 +96,8 @@ def test_a_file_beside_the_database_stops_the_run(tmp_path, tournament) -> None:
     stop = tmp_path / "r.sqlite.stop"
     stop.touch()  # left over from a killed run: must not stop this one
     with Database.open(path, tournament()) as database:
-        summary = run_tournament(
-            tournament(),
-            database,
-            workers=2,
-            listener=Watcher(lambda games: stop.touch() if len(games) == 2 else None),
-        )
+        watcher = Watcher(lambda games: stop.touch() if len(games) == 2 else None)
+        summary = run_tournament(tournament(), database, workers=2, listener=watcher)
     assert summary.stopped
     assert 0 < summary.left < 12
 
@@ -139,11 +128,8 @@ def clumsy(monkeypatch):
     import tengen.players
 
     make = tengen.players.make_player
-    monkeypatch.setattr(
-        tengen.players,
-        "make_player",
-        lambda spec: Clumsy() if spec == "random" else make(spec),
-    )
+    new = lambda spec: Clumsy() if spec == "random" else make(spec)  # noqa: E731
+    monkeypatch.setattr(tengen.players, "make_player", new)
     monkeypatch.setattr(Clumsy, "made", 0)
     monkeypatch.setattr(Clumsy, "plays", 0)
     return Clumsy
@@ -183,12 +169,8 @@ def test_workers_keep_their_players(tournament, clumsy) -> None:
 
 def test_duplicates_count_once(tournament, clumsy) -> None:
     # Clumsy passes and maxlib passes after it when it wins: without openings games repeat.
-    one = tournament(
-        kind="match",
-        games=6,
-        openings={"plies": 0},
-        entrants=[{"name": "x", "spec": "random"}, {"name": "y", "spec": "random"}],
-    )
+    entrants = [{"name": name, "spec": "random"} for name in "xy"]
+    one = tournament(kind="match", games=6, openings={"plies": 0}, entrants=entrants)
     with Database.open(None, one) as database:
         run_tournament(one, database)
         rows = database.games()
@@ -203,11 +185,8 @@ def test_duplicates_count_once(tournament, clumsy) -> None:
 
 
 def test_sequential_test_waits_for_whole_pairs_in_order(tournament) -> None:
-    whole = tournament(
-        kind="match",
-        games=8,
-        entrants=[{"name": "x", "spec": "random"}, {"name": "y", "spec": "maxlib"}],
-    )
+    entrants = [{"name": "x", "spec": "random"}, {"name": "y", "spec": "maxlib"}]
+    whole = tournament(kind="match", games=8, entrants=entrants)
     with Database.open(None, whole) as database:
         run_tournament(whole, database)
         rows = database.games()

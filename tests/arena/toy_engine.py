@@ -14,8 +14,10 @@ import sys
 import time
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-COMMANDS = ["name", "version", "protocol_version", "list_commands", "boardsize", "clear_board"]
-COMMANDS += ["komi", "play", "genmove", "quit", "set_random_seed"]
+SILENT = ["boardsize", "clear_board", "komi", "play", "genmove", "quit", "set_random_seed"]
+ANSWERS = {"name": "Toy", "version": "0.7", "protocol_version": "2", **dict.fromkeys(SILENT, "")}
+ANSWERS["list_commands"] = "\n".join([*ANSWERS, "list_commands"])
+MISDEEDS = ("crash", "exit", "hang", "nonsense", "illegal")
 
 
 class Engine:
@@ -24,32 +26,21 @@ class Engine:
         self.asked = 0
 
     def answer(self, name: str, words: list[str]) -> str:
-        fixed = {"name": "Toy", "version": "0.7", "protocol_version": "2", "quit": ""}
-        match name:
-            case _ if name in fixed:
-                return fixed[name]
-            case "list_commands":
-                return "\n".join(COMMANDS)
-            case "boardsize":
-                self.size, self.played = int(words[0]), []
-            case "clear_board":
-                self.played, self.asked = [], 0
-            case "komi":
-                float(words[0])
-            case "set_random_seed":
-                self.seed = int(words[0])
-            case "play":
-                self.played.append(words[1].upper())
-            case "genmove":
-                self.asked += 1
-                self.misbehave()
-                time.sleep(self.options.delay)
-                move = self.move()
-                self.played.append(move)
-                return move
-            case _:
-                raise KeyError(name)
-        return ""
+        if name == "boardsize":
+            self.size, self.played = int(words[0]), []
+        elif name == "clear_board":
+            self.played, self.asked = [], 0
+        elif name == "set_random_seed":
+            self.seed = int(words[0])
+        elif name == "play":
+            self.played.append(words[1].upper())
+        elif name == "genmove":
+            self.asked += 1
+            self.misbehave()
+            time.sleep(self.options.delay)
+            self.played.append(self.move())
+            return self.played[-1]
+        return ANSWERS[name]
 
     def move(self) -> str:
         taken = set(self.played)
@@ -64,11 +55,7 @@ class Engine:
 
     def misbehave(self) -> None:
         once = self.options.once
-        due = [
-            kind
-            for kind in ("crash", "exit", "hang", "nonsense", "illegal")
-            if getattr(self.options, f"{kind}_at") == self.asked
-        ]
+        due = [kind for kind in MISDEEDS if getattr(self.options, f"{kind}_at") == self.asked]
         if not due or (once and os.path.exists(once)):
             return
         if once:
@@ -92,7 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--once")
-    for kind in ("crash", "exit", "hang", "nonsense", "illegal"):
+    for kind in MISDEEDS:
         parser.add_argument(f"--{kind}-at", type=int, default=0)
     engine = Engine(parser.parse_args())
     for line in sys.stdin:

@@ -46,7 +46,7 @@ from tengen.board.coordinates import (
     points_at,
     transform,
 )
-from tengen.board.drawing import Mark, format_ascii, format_svg, panels, parse_ascii, star_points
+from tengen.board.drawing import Mark, format_ascii, format_svg, parse_ascii, star_points
 from tengen.board.playouts import SHAPES, shape_table
 from tengen.errors import TengenError
 
@@ -245,14 +245,6 @@ def test_heat_and_weighted_marks() -> None:
     drawn = format_svg(np.zeros((5, 5), np.int8), heat=heat, marks=marks, coordinates=False)
     assert [drawn.count(f'opacity="{share}"') for share in ("0.90", "0.45")] == [1, 1]
     assert drawn.count("rgb(21,101,192)") == 1 and drawn.count("<text") == 3
-
-
-def test_pictures_stand_side_by_side_with_titles() -> None:
-    one = format_svg(np.zeros((3, 3), np.int8))
-    found = ElementTree.fromstring(panels([("<a>", one), ("b", one), ("c", one)], columns=2))
-    inner = [part for part in found if part.tag.endswith("svg")]
-    assert len({part.get("x") for part in inner}) == 2 == len({part.get("y") for part in inner})
-    assert [part.text for part in found if part.tag.endswith("text")] == ["<a>", "b", "c"]
 
 
 def test_a_game_goes_on_from_its_own_past_alone() -> None:

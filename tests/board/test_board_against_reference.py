@@ -89,21 +89,6 @@ def test_any_small_game(rows: int, cols: int, ko: str, suicide: bool, seed: int)
     play_random_game(rows, cols, ko, suicide, np.random.default_rng(seed), 3 * rows * cols)
 
 
-@settings(max_examples=40)
-@given(seed=st.integers(0, 2**32 - 1), ko=st.sampled_from(KO_RULES))
-def test_undo_gives_back_the_board_before(seed: int, ko: str) -> None:
-    rng = np.random.default_rng(seed)
-    board = Board(5, rules=Rules(ko=ko))  # type: ignore[arg-type]
-    history = []
-    for _ in range(60):
-        history.append((board.grid(), board.legal_mask(), board.hash, board.turn, board.prisoners))
-        board.play(board.answer(rng.choice(list(board.legal_moves))))
-    for grid, mask, key, turn, prisoners in reversed(history):
-        board.undo()
-        assert (board.grid() == grid).all() and (board.legal_mask() == mask).all()
-        assert (board.hash, board.turn, board.prisoners) == (key, turn, prisoners)
-
-
 def test_batch_agrees_with_single_boards() -> None:
     rng = np.random.default_rng(5)
     batch = BatchBoard(20, 5, 6, rules="tromp_taylor")

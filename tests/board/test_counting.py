@@ -366,34 +366,18 @@ def eye(cells: str) -> int:
     return int(eye_value(n, mask["wf"], (1 << n) - 1, mask["Ff"], spent, nbr))
 
 
+# With one open end four points must be left, with two of them five; a throw-in costs one more.
 @pytest.mark.parametrize(
-    ("row", "value"),
+    ("rows", "value"),
     [
-        (".", 1),
-        ("..", 1),
-        ("...", 2),
-        (".w.", 1),
-        ("w..", 2),
-        ("F", 0),
-        ("F.", 1),
-        ("FF", 0),
-        ("F.F", 0),
-        ("F..F", 1),
-        # With one open end four points must be left, with two of them five.
-        ("F...", 1),
-        ("F....", 2),
-        ("F....F", 1),
-        ("F.....F", 2),
-        # A throw-in costs a point more.
-        ("f....", 1),
-        ("f.....", 2),
-        (".www.", 1),
-        (".wwww.", 2),
+        ("F FF F.F", 0),
+        (". .. .w. F. F..F F... F....F f.... .www.", 1),
+        ("... w.. F.... F.....F f..... .wwww.", 2),
     ],
 )
-def test_rows_of_cells(row: str, value: int) -> None:
-    assert eye(row) == value
-    assert eye(row[::-1]) == value
+def test_rows_of_cells(rows: str, value: int) -> None:
+    for row in rows.split():
+        assert eye(row) == eye(row[::-1]) == value, row
 
 
 # ----- The pictures of goscorer, where they are at hand -----

@@ -41,23 +41,6 @@ def raw(board: Board, place: tuple[int, int]) -> int:
     return (place[0] + 1) * (board.cols + 1) + place[1] + 1
 
 
-# ----- Stones -----
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_state_gives_its_stones_and_their_liberties_back(seed: int) -> None:
-    board, slow = middle_game(seed)
-    grid = np.empty(42, np.int8)
-    k.to_grid(board.state, grid)
-    for place, colour in slow.stones.items():
-        assert grid[place[0] * 7 + place[1]] == colour
-        liberties = len(slow.block(slow.stones, place)[1])
-        for limit in (1, 3, 16):
-            seen = int(k.count_liberties(board.state, raw(board, place), limit))
-            assert seen == liberties or min(seen, liberties) >= limit
-    assert np.count_nonzero(grid) == len(slow.stones)
-
-
 def test_a_larger_table_remembers_what_a_smaller_one_did() -> None:
     keys = [int(k.history_key(h, 1, KO_NUMBERS["positional"])) for h in (7, -3, 0, 2**40)]
     assert 0 not in keys and len(set(keys)) == 4
@@ -68,9 +51,6 @@ def test_a_larger_table_remembers_what_a_smaller_one_did() -> None:
         k.remember(table, key)
     k.regrow(table, larger)
     assert sorted(larger[larger != 0]) == sorted(keys)
-
-
-# ----- Chance -----
 
 
 def fast_of(board: Board) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.uint64]:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tengen.board import Board
-from tengen.contracts import Candidate, Player, Report, limit_visits
+from tengen.contracts import Candidate, Player, Report
 from tengen.gtp.analysis import AnalysisServer
 from tengen.learners.network import DESIGNS
 from tengen.learners.network.learner import untrained
@@ -82,23 +82,19 @@ def test_values_are_of_the_side_that_was_asked_for() -> None:
 
 
 def test_a_katrain_query_is_answered_by_the_search() -> None:
+    settings = {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 30.0}
+    wishes = ("includeOwnership", "includeMovesOwnership", "includePolicy")
     [*warnings, answer] = ask(
         query(
+            **dict.fromkeys(wishes, True),
             priority=2,
             analyzeTurns=[2],
-            includeOwnership=True,
-            includeMovesOwnership=True,
-            includePolicy=True,
             initialStones=[["W", "A5"]],
             initialPlayer="B",
-            overrideSettings={
-                "reportAnalysisWinratesAs": "BLACK",
-                "wideRootNoise": 0.04,
-                "maxTime": 30.0,
-            },
+            overrideSettings=settings,
             reportDuringSearchEvery=1,
         ),
-        player=make_player("mcts:playouts=9"),
+        player=make_player("mcts:seconds=60"),
     )
     assert {w["field"] for w in warnings} == {"overrideSettings.wideRootNoise"}
     assert answer["id"] == "q" and answer["isDuringSearch"] is False
@@ -176,15 +172,11 @@ def test_moves_to_avoid_and_to_allow() -> None:
 
 
 def test_alternatives_to_all_that_the_search_prefers() -> None:
-    # KaTrain asks so for other moves than those it knows; each is searched by itself.
-    known = [{"player": "B", "moves": ["A1", "pass"], "untilDepth": 1}]
-    [answer] = ask(query(avoidMoves=known))
-    moves = [i["move"] for i in answer["moveInfos"]]
-    assert len(moves) == 6 and not {"A1", "pass", "C3", "C2"} & set(moves)
-    # White, to move there, wins 0.6 by 2 points: Black wins 0.4.
-    assert answer["moveInfos"][0]["winrate"] == pytest.approx(0.4)
-    assert answer["moveInfos"][0]["scoreLead"] == -2
-    assert answer["moveInfos"][0]["pv"][1:] == ["A1", "B1"]
+    # KaTrain asks so for other moves than those it knows.
+    known = [{"player": "B", "moves": ["C4", "pass"], "untilDepth": 1}]
+    [answer] = ask(query(avoidMoves=known), player=make_player("mcts:playouts=9"))
+    moves = {i["move"] for i in answer["moveInfos"]}
+    assert moves and not {"C4", "pass", "C3", "C2"} & moves
 
 
 class Gate(Toy):
@@ -202,32 +194,37 @@ class Gate(Toy):
         yield from super().analyse(board, rng)
 
 
-def test_priority_and_termination() -> None:
-    gate, out = Gate(), io.BytesIO()
-    server = AnalysisServer(lambda: gate)
-    lines: list[bytes] = []
+def ask_a_gate(gate: Gate, first: Any, *others: Any, opens: bool) -> list[dict[str, Any]]:
+    """Send a query, the others when it is under way, and open the gate at last if wanted."""
 
     class Source(io.RawIOBase):
-        """Send the rest only when the first query is under way."""
+        values = iter([first, *others])
 
         def readline(self, size: int | None = -1, /) -> bytes:
-            if len(lines) == 5:
+            value = next(self.values, None)
+            if value is not first:
                 assert gate.begun.wait(120)
-            if not lines:
+            if value is None and opens:
                 gate.go.set()
-            return lines.pop(0) if lines else b""
+            return b"" if value is None else json.dumps(value).encode() + b"\n"
 
-    for value in (
+    out = io.BytesIO()
+    AnalysisServer(lambda: gate).run(Source(), out)  # type: ignore[arg-type]
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_priority_and_termination() -> None:
+    gate = Gate()
+    answers = ask_a_gate(
+        gate,
         query(id="running", analyzeTurns=[0]),
         query(id="low", analyzeTurns=[1]),
         query(id="high", analyzeTurns=[2], priority=5),
         query(id="dropped", analyzeTurns=[1, 2]),
         {"id": "t", "action": "terminate", "terminateId": "dropped", "turnNumbers": [2]},
         {"id": "u", "action": "terminate", "terminateId": "dropped"},
-    ):
-        lines.append(json.dumps(value).encode() + b"\n")
-    server.run(Source(), out)  # type: ignore[arg-type]
-    answers = [json.loads(line) for line in out.getvalue().splitlines()]
+        opens=True,
+    )
     assert gate.seen == [0, 0, 2, 1]  # with a first look, before any clock runs
     ids = [(a["id"], a.get("noResults", False)) for a in answers]
     assert ids[:4] == [("t", False), ("dropped", True), ("u", False), ("dropped", True)]
@@ -236,77 +233,47 @@ def test_priority_and_termination() -> None:
 
 
 def test_terminating_what_runs_answers_with_what_there_is() -> None:
-    gate = Gate()
-    gate.go.clear()
-
-    def lines() -> Iterator[bytes]:
-        yield json.dumps(query()).encode() + b"\n"
-        assert gate.begun.wait(120)
-        yield b'{"id": "t", "action": "terminate_all"}\n'
-        yield b""
-
-    source = lines()
-
-    class Source(io.RawIOBase):
-        def readline(self, size: int | None = -1, /) -> bytes:
-            return next(source)
-
-    out = io.BytesIO()
-    AnalysisServer(lambda: gate).run(Source(), out)  # type: ignore[arg-type]
-    answers = [json.loads(line) for line in out.getvalue().splitlines()]
+    stop = {"id": "t", "action": "terminate_all"}
+    answers = ask_a_gate(Gate(), query(), stop, opens=False)
     assert [a["id"] for a in answers] == ["t", "q"]
     assert answers[1]["isDuringSearch"] is False and answers[1]["moveInfos"]
 
 
+MANY = 10**400
+PROFILES = ["rank_30k", "rank_5", "beginner", "proyear_20", 5, ["rank_5k"]]
+TWICE = [["B", "C3"], ["W", "C3"]]
+WRONG: dict[str, list[Any]] = {
+    "rules": ["chess", {"ko": "NONE"}, 3],
+    "komi": [6.3, "6.5", MANY],
+    "boardXSize": [26],
+    "boardYSize": [1],
+    "moves": ["B C3", [["B"]], [["B", "Z9"]], [["red", "C3"]], TWICE, [["B", "pass"]] * 5001],
+    "initialStones": [TWICE],
+    "initialPlayer": [1],
+    "analyzeTurns": [[3], 1, [0] * 1001],
+    "maxVisits": [0, True, MANY],
+    "priority": ["high", -MANY],
+    "priorities": [[1, 2]],
+    "includePolicy": [1],
+    "reportDuringSearchEvery": [-1],
+    "avoidMoves": [[{"player": "B", "moves": ["A9"]}]],
+    "overrideSettings": [[]],
+    "overrideSettings.reportAnalysisWinratesAs": ["RED"],
+    "overrideSettings.humanSLProfile": PROFILES,
+    "overrideSettings.maxTime": [MANY],
+}
+
+
 @pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"rules": "chess"}, "rules"),
-        ({"rules": {"ko": "NONE"}}, "rules"),
-        ({"rules": 3}, "rules"),
-        ({"komi": 6.3}, "komi"),
-        ({"komi": "6.5"}, "komi"),
-        ({"boardXSize": 26}, "boardXSize"),
-        ({"boardYSize": 1}, "boardYSize"),
-        ({"moves": "B C3"}, "moves"),
-        ({"moves": [["B"]]}, "moves"),
-        ({"moves": [["B", "Z9"]]}, "moves"),
-        ({"moves": [["red", "C3"]]}, "moves"),
-        ({"moves": [["B", "C3"], ["W", "C3"]]}, "moves"),
-        ({"initialStones": [["B", "C3"], ["W", "C3"]]}, "initialStones"),
-        ({"initialPlayer": 1}, "initialPlayer"),
-        ({"analyzeTurns": [3]}, "analyzeTurns"),
-        ({"analyzeTurns": 1}, "analyzeTurns"),
-        ({"maxVisits": 0}, "maxVisits"),
-        ({"maxVisits": True}, "maxVisits"),
-        ({"priority": "high"}, "priority"),
-        ({"priorities": [1, 2]}, "priorities"),
-        ({"includePolicy": 1}, "includePolicy"),
-        ({"reportDuringSearchEvery": -1}, "reportDuringSearchEvery"),
-        ({"overrideSettings": []}, "overrideSettings"),
-        (
-            {"overrideSettings": {"reportAnalysisWinratesAs": "RED"}},
-            "overrideSettings.reportAnalysisWinratesAs",
-        ),
-        *(
-            ({"overrideSettings": {"humanSLProfile": profile}}, "overrideSettings.humanSLProfile")
-            for profile in ("rank_30k", "rank_5", "beginner", "proyear_20", 5, ["rank_5k"])
-        ),
-        ({"avoidMoves": [{"player": "B", "moves": ["A9"]}]}, "avoidMoves"),
-        ({"komi": 10**400}, "komi"),
-        ({"priority": -(10**400)}, "priority"),
-        ({"maxVisits": 10**400}, "maxVisits"),
-        ({"overrideSettings": {"maxTime": 10**400}}, "overrideSettings.maxTime"),
-        ({"moves": [["B", "pass"]] * 5001}, "moves"),
-        ({"analyzeTurns": [0] * 1001}, "analyzeTurns"),
-    ],
+    ("field", "wrong"),
+    [(field, wrong) for field, values in WRONG.items() for wrong in values],
+    ids=lambda value: str(value)[:30],
 )
-def test_a_wrong_field_is_named_and_the_session_goes_on(
-    changes: dict[str, Any], field: str
-) -> None:
+def test_a_wrong_field_is_named_and_the_session_goes_on(field: str, wrong: Any) -> None:
+    name, _, setting = field.partition(".")
+    changes = {name: {setting: wrong} if setting else wrong}
     error, answer = ask(query(id="wrong", **changes), query(id="right"))
-    assert (error["id"], error["field"]) == ("wrong", field)
-    assert error["error"]
+    assert (error["id"], error["field"]) == ("wrong", field) and error["error"]
     assert answer["id"] == "right" and answer["moveInfos"]
 
 
@@ -317,9 +284,7 @@ def test_an_illegal_move_is_told_in_the_words_that_katrain_looks_for() -> None:
 
 def test_a_missing_field_is_named() -> None:
     for name in ("rules", "boardXSize", "boardYSize", "moves"):
-        value = query()
-        del value[name]
-        assert ask(value)[0]["field"] == name
+        assert ask({key: value for key, value in BASE.items() if key != name})[0]["field"] == name
 
 
 def test_superko_of_a_game_under_other_rules_is_let_pass() -> None:
@@ -346,12 +311,8 @@ def test_lines_that_are_no_queries(line: str) -> None:
 
 
 def test_actions() -> None:
-    version, cache, models, unknown = ask(
-        {"id": "1", "action": "query_version"},
-        {"id": "2", "action": "clear_cache"},
-        {"id": "3", "action": "query_models"},
-        {"id": "4", "action": "dance"},
-    )
+    actions = ("query_version", "clear_cache", "query_models", "dance")
+    version, cache, models, unknown = ask(*({"id": "2", "action": name} for name in actions))
     assert version["version"].startswith("tengen") and version["action"] == "query_version"
     assert cache == {"id": "2", "action": "clear_cache"}
     assert models["models"] == []
@@ -363,35 +324,15 @@ def test_a_player_that_cannot_analyse_names_its_move() -> None:
     assert len(answer["moveInfos"]) == 1
 
 
-def test_visits_replace_the_players_own_limit() -> None:
-    player = limit_visits(make_player("mcts:seconds=9"), 7)
-    assert (player.playouts, player.seconds) == (7, None)  # type: ignore[attr-defined]
-    toy = Toy()
-    assert limit_visits(toy, 7) is toy
-
-
-def test_policy_of_a_model() -> None:
-    class Model:
-        def priors(self, board: Board) -> Any:
-            out = np.zeros(26)
-            out[-1] = 1.0
-            return out
-
-    [answer] = ask(query(includePolicy=True), find_policy=lambda board: Model())
-    assert answer["policy"][-1] == 1.0 and answer["moveInfos"][1]["prior"] == 1.0
-
-
 def test_the_command_in_a_process() -> None:
     command = [sys.executable, "-m", "tengen", "analysis", "--visits", "8", "--quiet"]
     value = query(includePolicy=True)
     del value["maxVisits"]
     asked = json.dumps(value) + "\n"
     done = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    answer = json.loads(done.stdout)
-    assert answer["rootInfo"]["visits"] == 8
-    assert answer["rootInfo"]["currentPlayer"] == "B"
+    assert (done.returncode, done.stderr) == (0, "")
+    root = json.loads(done.stdout)["rootInfo"]
+    assert (root["visits"], root["currentPlayer"]) == (8, "B")
 
 
 def test_a_bug_in_reading_a_query_does_not_end_the_server(

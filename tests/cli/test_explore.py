@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Tengen
 
-from tengen.cli import run
-
 GAMES = "(;SZ[9]RE[B+R]DT[2001];B[gc];W[cg];B[ee])(;SZ[9]RE[W+R]DT[2003];B[cc];W[gg];B[ee])\n"
 
 
@@ -19,9 +17,7 @@ def games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "games.sgf"
 
 
-def test_json_text_and_picture(
-    games: Path, tengen: Tengen, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_text_and_picture(games: Path, tengen: Tengen) -> None:
     out = games.parent / "picture.svg"
     value = tengen.json("explore --no-models --moves G7,C3", games, "--out", out)
     assert "index of 2 games" in tengen.err
@@ -30,9 +26,8 @@ def test_json_text_and_picture(
     [move] = value["moves"]
     assert (move["move"], move["count"], move["share"], move["wins_black"]) == ("E5", 2, 1.0, 1)
     assert (move["network"], move["opening"], move["first"]) == (None, None, "2001")
-    assert run(["explore", str(games), "--no-models", "--moves", "G7 C3"]) == 0
-    printed, told = capsys.readouterr()
-    assert told == ""  # the index was there
+    printed = tengen("explore --no-models --moves", Path("G7 C3"), games)
+    assert tengen.err == ""  # the index was there
     assert "Black to play: 2 games" in printed and "2001-2003" in printed
     for where in ("--moves A1", "--moves G7 --corner"):
         assert "none of 2 games was here" in tengen("explore --no-models", where, games)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Tengen
 
 from tengen.cli import run
 
@@ -29,21 +30,18 @@ GAME = "(;SZ[9]KM[7.5]RE[B+3];" + ";".join(
 GAME += ";B[];W[])"
 
 
-def on_a_full_disk(most: int, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run a command that may write files up to a size."""
-    return subprocess.run(
+def on_a_full_disk(most: int, *words: object) -> str:
+    """Run a command that may write files up to a size; return the one line with which it fails."""
+    done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(most), *map(str, words)],
         capture_output=True,
         text=True,
         # Python does not notice that half a module's bytecode was written, and others read it.
         env={**os.environ, "TENGEN_QUIET": "1", "PYTHONDONTWRITEBYTECODE": "1"},
     )
-
-
-def is_one_line(done: subprocess.CompletedProcess[str]) -> bool:
-    return (
-        done.returncode == 1 and done.stderr.startswith("tengen: ") and done.stderr.count("\n") == 1
-    )
+    assert done.returncode == 1 and done.stderr.startswith("tengen: "), done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +56,17 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_export_leaves_the_old_file(kind: str, results: Path, tmp_path: Path) -> None:
     out = tmp_path / f"out.{kind}"
     out.write_text("old")
-    done = on_a_full_disk(300, "arena", "export", results, "--out", out)
-    assert is_one_line(done), done.stderr
+    on_a_full_disk(300, "arena", "export", results, "--out", out)
     assert (out.read_text(), os.listdir(tmp_path)) == ("old", [out.name])
 
 
-def test_a_database_is_copied_whole_or_not_at_all(results: Path, tmp_path: Path) -> None:
+def test_a_database_is_copied_whole_or_not_at_all(
+    results: Path, tmp_path: Path, tengen: Tengen
+) -> None:
     out = tmp_path / "out.sqlite"
-    done = on_a_full_disk(9000, "arena", "export", results, "--out", out)
-    assert is_one_line(done), done.stderr
+    on_a_full_disk(9000, "arena", "export", results, "--out", out)
     assert os.listdir(tmp_path) == []
-    assert run(["arena", "export", str(results), "--out", str(out)]) == 0
+    tengen("arena export", results, "--out", out)
     assert os.listdir(tmp_path) == [out.name]
     with sqlite3.connect(out) as copy:
         assert copy.execute("SELECT COUNT(*) FROM games").fetchone() == (6,)
@@ -89,37 +87,34 @@ def test_what_is_made_of_games_leaves_the_old_file(words: tuple[str, ...], tmp_p
     games.write_text(GAME * 3)
     out.write_text("old")
     places = {"GAMES": games, "OUT": out}
-    done = on_a_full_disk(400, *(places.get(word, word) for word in words))
-    assert is_one_line(done), done.stderr
+    on_a_full_disk(400, *(places.get(word, word) for word in words))
     assert out.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["games.sgf", "out.sgf"]
 
 
-def test_a_tournament_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
+def test_a_tournament_goes_on_when_there_is_room_again(tmp_path: Path, tengen: Tengen) -> None:
     def games(path: Path) -> list[tuple[object, ...]]:
         with sqlite3.connect(path) as connection:
             found = connection.execute("SELECT a, b, number, moves, result FROM games").fetchall()
         connection.close()
         return sorted(found)
 
-    words = ["arena", "match", "random", "maxlib", "--size", "7", "--games", "40", "--quiet"]
+    words = "arena match random maxlib --size 7 --games 40 --quiet --out"
     calm, wild = tmp_path / "calm.sqlite", tmp_path / "wild.sqlite"
-    assert run([*words, "--out", str(calm)]) == 0
-    done = on_a_full_disk(120_000, *words, "--out", wild)
-    assert is_one_line(done) and str(wild) in done.stderr, done.stderr
+    tengen(words, calm)
+    assert str(wild) in on_a_full_disk(120_000, *words.split(), wild)
     kept = games(wild)
     assert 0 < len(kept) < 40
-    assert run([*words, "--out", str(wild)]) == 0
+    tengen(words, wild)
     assert set(kept) <= set(games(wild))
     assert games(wild) == games(calm)
 
 
-def test_a_training_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
-    words = ["train", "opening-evolution", "--size", "5", "--generations", "6", "--seed", "3"]
+def test_a_training_goes_on_when_there_is_room_again(tmp_path: Path, tengen: Tengen) -> None:
+    words = "train opening-evolution --size 5 --generations 6 --seed 3 --quiet --out"
     calm, wild = tmp_path / "calm", tmp_path / "wild"
-    assert run([*words, "--quiet", "--out", str(calm)]) == 0
-    done = on_a_full_disk(2000, *words, "--quiet", "--out", wild)
-    assert is_one_line(done), done.stderr
-    assert run([*words, "--quiet", "--out", str(wild), "--resume"]) == 0
+    tengen(words, calm)
+    on_a_full_disk(2000, *words.split(), wild)
+    tengen(words, wild, "--resume")
     assert (wild / "model.safetensors").read_bytes() == (calm / "model.safetensors").read_bytes()
     assert (wild / "metrics.jsonl").read_bytes() == (calm / "metrics.jsonl").read_bytes()

@@ -56,8 +56,7 @@ def test_one_step_makes_a_page_that_names_the_others(tmp_path: Path, tengen: Ten
 @pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 3), (signal.SIGTERM, 143)])
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path, sign: signal.Signals, status: int) -> None:
     command = [sys.executable, "-c", "from tengen.cli import main; main()"]
-    command += ["lab", "symmetry-network"]
-    command += ["--out", str(tmp_path), "--workers", "1"]
+    command += ["lab", "symmetry-network", "--out", str(tmp_path), "--workers", "1"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     metrics = tmp_path / "symmetry-network" / "metrics.jsonl"

@@ -9,8 +9,7 @@ import pytest
 from tests.cli.conftest import Tengen
 from tests.needs import need
 
-from tengen.cli import run
-from tengen.learners.opening_evolution import KIND, EvolutionSettings
+from tengen.learners.opening_evolution import EvolutionSettings, OpeningEvolution
 from tengen.models import Run
 
 TRAIN = "train opening-evolution --quiet"
@@ -55,7 +54,7 @@ def test_a_run_is_not_mixed_up_with_another(tengen: Tengen, tmp_path: Path) -> N
     ):
         assert reason in tengen.mistake(SMALL, out, more)
     assert "opening-evolution" in tengen.mistake("train opening-td --resume --out", out)
-    with Run.open(tmp_path / "busy", KIND, EvolutionSettings()):
+    with Run.open(tmp_path / "busy", OpeningEvolution.kind, EvolutionSettings()):
         busy = tengen.mistake(TRAIN, "--resume --out", tmp_path / "busy")
     assert "in use by another process" in busy
     assert [path.read_bytes() for path in states] == kept
@@ -87,10 +86,7 @@ def test_mistakes_are_named(tengen: Tengen) -> None:
 
 def test_gnugo_can_be_the_opponent_and_the_finisher(tengen: Tengen, tmp_path: Path) -> None:
     need("gnugo")
-    engine = "gtp:gnugo --mode gtp --level 0 --chinese-rules"
-    few = ["--size", "5", "--moves", "4", "--generations", "1", "--population", "2", "--quiet"]
-    options = ["--opponent", engine, "--out", str(tmp_path)]
-    assert run(["train", "opening-evolution", *few, *options]) == 0
-    model = str(tmp_path / "model.safetensors")
-    words = ["evaluate", "opening-evolution", "--model", model, "--games", "2", "--expert", engine]
-    assert run(words) == 0
+    engine = Path("gtp:gnugo --mode gtp --level 0 --chinese-rules")  # one word
+    few = "--size 5 --moves 4 --generations 1 --population 2 --opponent"
+    tengen(TRAIN, few, engine, "--out", tmp_path)
+    tengen(EVALUATE, tmp_path / "model.safetensors", "--games 2 --expert", engine)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
 from tengen.board import Board
-from tengen.cli.options import Resumable
-from tengen.cli.play import Screen
-from tengen.cli.printing import Shown, in_words, standard_input
-from tengen.errors import TengenError
+from tengen.cli.printing import Shown, in_words
+from tengen.cli.terminal import Screen
 
 Out = pytest.CaptureFixture[str]
 
@@ -30,12 +26,6 @@ def test_the_first_twenty_faults_are_told_and_the_rest_counted(capsys: Out) -> N
     assert capsys.readouterr().err == ""
 
 
-def test_a_closed_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(TengenError, match="standard input is closed"):
-        standard_input()
-
-
 def test_a_screen_that_is_no_terminal_shows_plain_text() -> None:
     stream = io.StringIO()
     screen = Screen(stream)
@@ -46,19 +36,9 @@ def test_a_screen_that_is_no_terminal_shows_plain_text() -> None:
     assert "X" in shown and "z" in shown and "\x1b" not in shown
 
 
-def test_settings_are_the_runs_own_only_when_it_goes_on(tmp_path: Path) -> None:
-    asked = object()
-    assert Resumable().settings(tmp_path, asked) is asked
-
-
 def test_a_result_is_shown_as_json_or_as_a_table_of_the_same_values(capsys: Out) -> None:
-    value = {
-        "free_weights": 12345,
-        "tied": True,
-        "error": 1.2e-5,
-        "parts": {"a": 1},
-        "win_rate": 0.5,
-    }
+    value = {"free_weights": 12345, "tied": True, "error": 1.2e-5, "win_rate": 0.5}
+    value["parts"] = {"a": 1}
     Shown().result({**value, "curve": [{"games": 1}], "best": None}, "a net")
     shown = capsys.readouterr().out
     for words in ("a net", "free weights", "12,345", "yes", "1.2e-05", "a 1", "50.00 %"):

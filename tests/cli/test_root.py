@@ -11,45 +11,33 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Tengen
 
-import tengen
-from tengen.cli import EVALUATE, GROUPS, TRAIN, run
+from tengen import __version__
+from tengen.cli import EVALUATE, GROUPS, TRAIN
 from tengen.errors import Terminated
 
 ROOT = Path(__file__).parents[2]
-Out = pytest.CaptureFixture[str]
 COMMANDS = [name for group in GROUPS.values() for name in group]
 
 
-def test_version_and_help_import_no_command(capsys: Out) -> None:
-    for words in (["--version"], ["--help"], []):
-        assert run(words) == 0
-    out = capsys.readouterr().out
-    assert f"tengen, version {tengen.__version__}" in out
-    assert all(name in out for name in COMMANDS)
+def test_help_shows_all_commands_in_five_groups_and_imports_none(tengen: Tengen) -> None:
+    assert list(GROUPS) == ["Play", "Games", "Matches", "Learn", "System"]
+    for out in (tengen(), tengen("--help")):
+        assert all(name in out for name in COMMANDS) and len(COMMANDS) <= 18
+        assert all(f"\n{title}:\n" in out for title in GROUPS)
     code = (
         "import sys; from tengen.cli import run; run(['--help']); sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL).returncode == 0
 
 
-def test_help_has_five_groups_and_at_most_18_commands(capsys: Out) -> None:
-    assert run(["--help"]) == 0
-    out = capsys.readouterr().out
-    assert list(GROUPS) == ["Play", "Games", "Matches", "Learn", "System"]
-    assert all(f"\n{title}:\n" in out for title in GROUPS)
-    assert len(COMMANDS) <= 18
-
-
-def test_every_learner_is_trained_and_evaluated(capsys: Out) -> None:
+def test_every_learner_is_trained_and_evaluated(tengen: Tengen) -> None:
     assert list(TRAIN) == list(EVALUATE) and len(TRAIN) == 7
     for group in ("train", "evaluate"):
-        assert run([group, "--help"]) == 0
-        out = capsys.readouterr().out
+        out = tengen(group, "--help")
         assert all(name in out for name in TRAIN)
-        for name in TRAIN:
-            assert run([group, name, "--help"]) == 0
-            assert "--json" in capsys.readouterr().out
+        assert all("--json" in tengen(group, name, "--help") for name in TRAIN)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +51,8 @@ def test_every_learner_is_trained_and_evaluated(capsys: Out) -> None:
         ("bench --only replya", "did you mean 'replay'"),
     ],
 )
-def test_a_wrong_name_gets_a_suggestion(capsys: Out, words: str, hint: str) -> None:
-    assert run(words.split()) == 1
-    assert hint in capsys.readouterr().err
+def test_a_wrong_name_gets_a_suggestion(tengen: Tengen, words: str, hint: str) -> None:
+    assert hint in tengen.mistake(words)
 
 
 def test_the_shell_completes_commands_and_options() -> None:
@@ -86,32 +73,30 @@ def test_the_shell_completes_commands_and_options() -> None:
 def test_the_module_is_the_command() -> None:
     words = [sys.executable, "-m", "tengen"]
     shown = subprocess.run([*words, "--version"], capture_output=True, text=True, check=True)
-    assert shown.stdout == f"tengen, version {tengen.__version__}\n"
+    assert shown.stdout == f"tengen, version {__version__}\n"
     wrong = subprocess.run([*words, "players", "nobody"], capture_output=True, text=True)
     assert wrong.returncode == 1 and wrong.stderr.startswith("tengen: there is no player 'nobody'")
 
 
-def test_wrong_usage_is_the_users_mistake(capsys: Out) -> None:
-    for words in (["dance"], ["doctor", "--loudly"], ["play", "--size", "big"]):
-        assert run(words) == 1
-        assert "Error: " in capsys.readouterr().err
+@pytest.mark.parametrize("words", ["dance", "doctor --loudly", "play --size big"])
+def test_wrong_usage_is_the_users_mistake(tengen: Tengen, words: str) -> None:
+    assert tengen.mistake(words).startswith("Error: ")
 
 
+@pytest.mark.parametrize(("number", "status"), [("0", 1), ("-2", 1), ("2", 0), ("many", 0)])
 def test_a_number_of_threads_that_is_none_is_refused(
-    capsys: Out, monkeypatch: pytest.MonkeyPatch
+    tengen: Tengen, monkeypatch: pytest.MonkeyPatch, number: str, status: int
 ) -> None:
-    for number, status in (("0", 1), ("-2", 1), ("2", 0), ("many", 0)):
-        monkeypatch.setenv("NUMBA_NUM_THREADS", number)
-        assert run(["players"]) == status
-        complaint = f"tengen: NUMBA_NUM_THREADS={number}: must be at least 1\n"
-        assert capsys.readouterr().err == (complaint if status else "")
+    monkeypatch.setenv("NUMBA_NUM_THREADS", number)
+    tengen("players", status=status)
+    complaint = f"tengen: NUMBA_NUM_THREADS={number}: must be at least 1\n"
+    assert tengen.err == (complaint if status else "")
 
 
-def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_shows_flags_as_flags(tengen: Tengen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     for command in COMMANDS:
-        assert run([command, "--help"]) == 0
-        out = capsys.readouterr().out
+        out = tengen(command, "--help")
         assert "<bool>" not in out
         assert re.search(r"--help +Show this message", out), command
 
@@ -122,9 +107,8 @@ def test_help_shows_flags_as_flags(capsys: Out, monkeypatch: pytest.MonkeyPatch)
      "train opening-td", "play", "review", "train scoring", "lab",
      "train self-play", "train symmetry-network"],
 )  # fmt: skip
-def test_a_seed_below_zero_is_refused(capsys: Out, command: str) -> None:
-    assert run([*command.split(), "--seed", "-1"]) == 1
-    assert "Invalid value for '--seed'" in capsys.readouterr().err
+def test_a_seed_below_zero_is_refused(tengen: Tengen, command: str) -> None:
+    assert "Invalid value for '--seed'" in tengen.mistake(command, "--seed -1")
 
 
 def test_a_reader_who_has_seen_enough_of_a_table_is_no_failure() -> None:
@@ -141,22 +125,20 @@ def test_a_reader_who_has_seen_enough_of_a_table_is_no_failure() -> None:
     [(KeyboardInterrupt, 3, "interrupted"), (Terminated, 143, "terminated")],
 )
 def test_a_stopped_user_is_told_what_the_work_left(
-    capsys: Out,
+    tengen: Tengen,
     monkeypatch: pytest.MonkeyPatch,
     stop: type[KeyboardInterrupt],
     status: int,
     word: str,
 ) -> None:
-    import tengen.cli.system as system
-
     def stopped() -> None:
         told = stop()
         told.add_note("runs/x stands at step 5")
         raise told
 
-    monkeypatch.setattr(system, "examine", stopped)
-    assert run(["doctor"]) == status
-    assert capsys.readouterr().err == f"tengen: {word}; runs/x stands at step 5\n"
+    monkeypatch.setattr("tengen.cli.system.examine", stopped)
+    tengen("doctor", status=status)
+    assert tengen.err == f"tengen: {word}; runs/x stands at step 5\n"
 
 
 def test_every_package_that_is_imported_is_declared_and_no_other() -> None:
@@ -180,17 +162,14 @@ def test_every_package_that_is_imported_is_declared_and_no_other() -> None:
     assert needed - foreign == set(), "declared, but nobody imports it"
 
 
-@pytest.mark.parametrize(
-    "command", [["gtp"], ["analysis"], ["games", "stat", "-"], ["review", "-"], ["play"]]
-)
+@pytest.mark.parametrize("command", ["gtp", "analysis", "games stat -", "review -", "play"])
 def test_a_closed_standard_input_is_told_in_one_line(
-    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, tengen: Tengen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", None)
-    assert run(command) == 1
-    assert capsys.readouterr().err == "tengen: standard input is closed\n"
+    assert tengen.mistake(command) == "tengen: standard input is closed"
 
 
-def test_a_mistake_is_one_line_whatever_a_file_is_called(capsys: Out) -> None:
-    assert run(["score", "no\nsuch.sgf"]) == 1
-    assert capsys.readouterr().err == "tengen: no\\nsuch.sgf: No such file or directory\n"
+def test_a_mistake_is_one_line_whatever_a_file_is_called(tengen: Tengen) -> None:
+    said = tengen.mistake("score", Path("no\nsuch.sgf"))
+    assert said == "tengen: no\\nsuch.sgf: No such file or directory"

@@ -10,6 +10,7 @@ from tests.cli.conftest import Tengen
 from tests.needs import need
 
 from tengen.cli import run
+from tengen.learners.self_play import history
 
 FEW = "--games 8 --evaluations 4 --considered 2 --device cpu --quiet"
 SMALL = f"--size 5 --design tiny --positions 200 --batch 16 --window 500 {FEW}"
@@ -26,11 +27,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_show_tells_how_it_went(folder: Path, tengen: Tengen) -> None:
-    rows = tengen.json("evaluate self-play --history", folder)
+def test_the_history_of_a_run_says_how_it_went(folder: Path) -> None:
+    rows = history(folder)
     assert rows[-1]["positions"] >= 200 and rows[-1]["seconds"] > 0
-    shown = tengen("evaluate self-play --history --rows 3", folder)
-    assert str(rows[-1]["positions"]) in shown
 
 
 def test_games_against_itself_teach_another_network(
@@ -86,7 +85,6 @@ def test_a_run_may_lie_under_any_name(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("evaluate self-play --history", "holds no run of self-play"),
         ("evaluate self-play", "holds no run of self-play"),
         ("train self-play --start nothing-like-it --out", "nothing-like-it"),
         ("train self-play --size 7 --size 7 --out", "each named once"),
@@ -111,4 +109,4 @@ def test_a_training_that_comes_apart_says_so(tmp_path: Path, tengen: Tengen) -> 
     assert "'--komi'" in tengen.mistake(*train, "--komi 1e30")
     diverged = tengen.mistake(*train, "--positions 900 --rate 1e30")
     assert "(its loss is not a number)" in diverged
-    tengen.json("evaluate self-play --history", tmp_path / "run")
+    assert history(tmp_path / "run")

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-
-from tengen.cli import run
-
-Out = pytest.CaptureFixture[str]
+from tests.cli.conftest import Tengen
 
 
 def test_mistakes_are_one_line_each_and_nothing_is_served(
-    tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tengen: Tengen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def serve(server: uvicorn.Server, sockets: object) -> None:
         raise AssertionError("it would serve until interrupted")
@@ -21,16 +18,14 @@ def test_mistakes_are_one_line_each_and_nothing_is_served(
     monkeypatch.setattr(uvicorn.Server, "run", serve)
     file = tmp_path / "a-file"
     file.write_text("no database")
-    fine = str(tmp_path / "games.sqlite")
+    fine, gone = ("--database", tmp_path / "games.sqlite"), tmp_path / "gone"
     for options, word in (
-        (["--database", fine, "--player", "nonsense"], "no player 'nonsense'"),
-        (["--database", str(tmp_path)], "not a database of games"),
-        (["--database", str(file)], "not a database of games"),
-        (["--database", str(file / "games.sqlite")], "cannot be made"),
-        (["--database", fine, "--arena", str(tmp_path / "gone")], "--arena"),
-        (["--database", fine, "--arena", str(tmp_path)], "there is no such file"),
-        (["--database", fine, "--collection", str(tmp_path / "gone")], "--collection"),
+        ((*fine, "--player nonsense"), "no player 'nonsense'"),
+        (("--database", tmp_path), "not a database of games"),
+        (("--database", file), "not a database of games"),
+        (("--database", file / "games.sqlite"), "cannot be made"),
+        ((*fine, "--arena", gone), "--arena"),
+        ((*fine, "--arena", tmp_path), "there is no such file"),
+        ((*fine, "--collection", gone), "--collection"),
     ):
-        assert run(["web", "--port", "0", "--no-browser", *options]) == 1, options
-        told = capsys.readouterr().err
-        assert told.startswith("tengen: ") and told.count("\n") == 1 and word in told, told
+        assert word in tengen.mistake("web --port 0 --no-browser", *options)

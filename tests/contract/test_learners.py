@@ -86,12 +86,13 @@ def fit_opening_td(learner: Any) -> Any:
 
 
 def fit_opening_evolution(learner: Any) -> Any:
-    from tengen.learners.opening_evolution import EvolutionSettings, measure_with
+    from tengen.learners.opening_evolution import EvolutionSettings
+    from tengen.learners.opening_evolution.learner import measure_with
 
     learner.settings = EvolutionSettings(
         rows=5, cols=5, population=4, generations=2, moves=3, network="spatial"
     )
-    return learner.fit(measure_with([Stones()], Stones()))
+    return learner.fit(measure_with([[Stones()]], Stones()))
 
 
 def fit_network(learner: Any) -> Any:

@@ -21,7 +21,6 @@ from tengen.contracts import (
     win_probability,
 )
 from tengen.models import KINDS, list_models, load_learner, load_model, save_model
-from tengen.players import make_player
 from tengen.players.mcts import MctsPlayer
 
 MODELS = {info.name: info for info in list_models()}
@@ -34,11 +33,7 @@ OFFERS = {
     "opening-evolution": {Evaluator},
 }
 """What models of a kind are for; they may offer more."""
-CHECKS: dict[Any, Any] = {
-    Evaluator: check_evaluator,
-    Policy: check_policy,
-    Scorer: check_scorer,
-}
+CHECKS: dict[Any, Any] = {Evaluator: check_evaluator, Policy: check_policy, Scorer: check_scorer}
 
 
 @cache
@@ -94,23 +89,11 @@ class Sure:
 
 def leaf_values(player: MctsPlayer) -> set[float]:
     """Search a little and return what the tree noted of the evaluator."""
-    from tengen.players import mcts_kernels as k
+    from tengen.players import tree_kernels as k
 
-    board = Board(5)
-    player.seconds, player.playouts = None, 60
-    kept: list[Any] = []
-    trees = MctsPlayer._trees
-
-    def spy(self: MctsPlayer, board: Board, rng: np.random.Generator) -> Any:
-        kept.extend(trees(self, board, rng))
-        return kept
-
-    MctsPlayer._trees = spy  # type: ignore[method-assign]
-    try:
-        player.choose(board, np.random.default_rng(1))
-    finally:
-        MctsPlayer._trees = trees  # type: ignore[method-assign]
-    (tree,) = kept
+    player.seconds, player.playouts = 60.0, 60
+    player.choose(Board(5), np.random.default_rng(1))
+    [tree] = player._kept
     asked = tree.ti[:, k.T_COUNT] > 0
     return {round(float(v), 6) for v in tree.tf[asked, k.F_EVAL]}
 
@@ -118,8 +101,5 @@ def leaf_values(player: MctsPlayer) -> set[float]:
 def test_search_bends_values_over_the_models_scale() -> None:
     own = Sure()
     assert leaf_values(MctsPlayer(evaluator=own)) == {round(win_probability(6.0, 3.0), 6)}
-    told = MctsPlayer(evaluator=own, scale=12.0)
-    assert leaf_values(told) == {round(win_probability(6.0, 12.0), 6)}
-    assert make_player("mcts:playouts=10,model=isn-best,scale=12").scale == 12.0
-    assert make_player("mcts:playouts=10,model=isn-best")._scale == 6.0
-    assert make_player("mcts:playouts=10,model=area")._scale == 8.0
+    own.scale = None
+    assert leaf_values(MctsPlayer(evaluator=own)) == {round(win_probability(6.0, 8.0), 6)}

@@ -22,18 +22,9 @@ from tengen.explorer import (
     build,
     cached_path,
     explore,
+    index,
     open_index,
     stamp_of,
-)
-from tengen.explorer.index import (
-    CORNERS,
-    METADATA,
-    VERSION,
-    corner_of,
-    fold,
-    geometry,
-    read_header,
-    unfold,
 )
 from tengen.explorer.kernels import ELSEWHERE
 from tengen.models.store import pack, unpack
@@ -80,13 +71,15 @@ def test_it_holds_what_the_slow_reference_counts(
 
 def _compare(openings: Openings, board: Board, corner: int | None, table: dict) -> None:
     form, _ = reference.fold(board, None, corner)
-    folded = fold(board, corner)
+    folded = index.fold(board, corner)
     found: dict[int, int] = {}
     for each in openings.continuations(folded):
         if each.move == ELSEWHERE:
             found[reference.ELSEWHERE] = each.count
             continue
-        turned = {reference.fold(board, p, corner)[1] for p in unfold(board, folded, each.move)}
+        turned = {
+            reference.fold(board, p, corner)[1] for p in index.unfold(board, folded, each.move)
+        }
         assert len(turned) == 1
         found[turned.pop()] = each.count
     assert found == dict(table.get((form, corner is not None, board.rows, board.cols), {}))
@@ -107,19 +100,19 @@ def test_mirror_images_and_swapped_colours_are_one_position(
     places = point_permutation(*shape, turn)
     first, second = Board(*shape, rules="japanese"), Board(*shape, rules="japanese")
     for colour, move in game.moves:
-        assert fold(first).key == fold(second).key
+        assert index.fold(first).key == index.fold(second).key
         first.play(move, colour)
         image = first.point(move) if move == PASS else second.answer(int(places[move]))
         second.play(image, 3 - colour if swapped else colour)
-    a, b = fold(first), fold(second)
+    a, b = index.fold(first), index.fold(second)
     assert a.key == b.key
-    corner = geometry(*shape).corners[places[geometry(*shape).corners == 0][0]]
-    assert fold(first, 0).key == fold(second, int(corner)).key
+    corner = index.geometry(*shape).corners[places[index.geometry(*shape).corners == 0][0]]
+    assert index.fold(first, 0).key == index.fold(second, int(corner)).key
     other = first.copy()
     other.turn = 3 - other.turn
     stones = int((first.grid() != 0).sum())
     if stones % 2:  # as many of each colour could be the same position again
-        assert fold(other).key != a.key
+        assert index.fold(other).key != a.key
 
 
 def test_results_follow_the_colours(tmp_path: Path) -> None:
@@ -172,8 +165,8 @@ def test_another_version_and_damage_are_refused_in_one_line(
     path = index_of_games(made, tmp_path).path
     whole = path.read_bytes()
     arrays, metadata = unpack(path)
-    later = {**json.loads(metadata[METADATA]), "version": VERSION + 1, "news": 1}
-    path.write_bytes(pack(arrays, {METADATA: json.dumps(later)}))
+    later = {**json.loads(metadata[index.METADATA]), "version": index.VERSION + 1, "news": 1}
+    path.write_bytes(pack(arrays, {index.METADATA: json.dumps(later)}))
     with pytest.raises(OpeningsError, match=r"index of version 2.*rebuild"):
         open_index(path)
     for size in (0, 5, 100, len(whole) // 2, len(whole) - 1):
@@ -184,13 +177,13 @@ def test_another_version_and_damage_are_refused_in_one_line(
     with pytest.raises(OpeningsError, match="not an index"):
         open_index(path)
     with pytest.raises(OpeningsError, match="not an index"):
-        read_header(path)
+        index.read_header(path)
     arrays["starts"] = arrays["starts"] + 10**9
-    path.write_bytes(pack(arrays, {METADATA: metadata[METADATA]}))
+    path.write_bytes(pack(arrays, {index.METADATA: metadata[index.METADATA]}))
     with pytest.raises(OpeningsError, match="damaged"):
         explore(open_index(path), Board(5))
     arrays["starts"] = arrays["starts"][:-1]
-    path.write_bytes(pack(arrays, {METADATA: metadata[METADATA]}))
+    path.write_bytes(pack(arrays, {index.METADATA: metadata[index.METADATA]}))
     with pytest.raises(OpeningsError, match="damaged"):
         open_index(path)
 
@@ -233,11 +226,11 @@ def test_a_kill_leaves_the_old_index(made: list[GameRecord], tmp_path: Path) -> 
 
 
 def test_moves_of_one_corner_are_needed() -> None:
-    assert corner_of(Board(9)) == CORNERS.index("top right")
+    assert index.corner_of(Board(9)) == index.CORNERS.index("top right")
     with pytest.raises(TengenError, match="E5 is in no corner"):
-        corner_of(Board(9, moves="B E5"))
+        index.corner_of(Board(9, moves="B E5"))
     with pytest.raises(TengenError, match="several corners"):
-        corner_of(Board(9, moves="B C3 W G7"))
+        index.corner_of(Board(9, moves="B C3 W G7"))
 
 
 def test_a_stamp_changes_with_the_files(tmp_path: Path) -> None:

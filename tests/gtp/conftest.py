@@ -19,9 +19,6 @@ class FirstFree:
 
     name = "first"
 
-    def __init__(self) -> None:
-        self.seconds: float | None = None
-
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         legal = np.flatnonzero(board.legal_mask()[:-1])
         return point_at(int(legal[0]), board.rows, board.cols) if len(legal) else PASS
@@ -45,16 +42,10 @@ class AnyFree(FirstFree):
         return f"point {move} looked nice"
 
     def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
-        move = self.choose(board, rng)
+        move, owners = self.choose(board, rng), np.linspace(-1, 1, board.rows * board.cols)
         for visits in (10, 20):
-            yield Report(
-                (Candidate(move, visits, 0.25, -3.5, 0.5, (move, PASS)),),
-                move,
-                visits,
-                0.25,
-                -3.5,
-                np.linspace(-1, 1, board.rows * board.cols),
-            )
+            candidates = (Candidate(move, visits, 0.25, -3.5, 0.5, (move, PASS)),)
+            yield Report(candidates, move, visits, 0.25, -3.5, owners)
 
 
 def make_toy(spec: str) -> FirstFree:
@@ -97,6 +88,14 @@ class Talk:
 @pytest.fixture
 def talk() -> Talk:
     return Talk()
+
+
+@pytest.fixture
+def any_talk() -> Talk:
+    """An analyser on 5x5."""
+    talk = Talk("any")
+    talk("boardsize 5")
+    return talk
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tengen.gtp.engine import AnalysisOptions, parse_options
-from tengen.gtp.protocol import Call, GtpFailure, parse_request
+from tengen.gtp.protocol import Call, GtpFailure, Request
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_what_is_unknown_is_refused() -> None:
 
 def analyse(talk, line: str, reports: int = 1) -> list[str]:
     """Run an analysis that is stopped after some looks at the input."""
-    looks = iter([False] * (reports * 1) + [True] * 100)
+    looks = iter([False] * reports + [True] * 100)
     talk.written.clear()
     talk.dispatcher.handle(line, lambda: next(looks))
     text = "".join(talk.written)
@@ -48,10 +48,9 @@ def analyse(talk, line: str, reports: int = 1) -> list[str]:
     return text[:-2].split("\n")
 
 
-def test_leela_zeros_words(make_talk) -> None:
-    talk = make_talk("any")
-    talk("boardsize 5", "play b c3")
-    head, line = analyse(talk, "12 lz-analyze 10")
+def test_leela_zeros_words(any_talk) -> None:
+    any_talk("play b c3")
+    head, line = analyse(any_talk, "12 lz-analyze 10")
     assert head == "=12"
     words = line.split()
     assert words[:2] == ["info", "move"]
@@ -59,10 +58,9 @@ def test_leela_zeros_words(make_talk) -> None:
     assert words[words.index("pv") + 1 :] == [words[2], "pass"]
 
 
-def test_katagos_words(make_talk) -> None:
-    talk = make_talk("any")
-    talk("boardsize 5", "play b c3")
-    _, line = analyse(talk, "kata-analyze w 10 ownership true rootInfo true")
+def test_katagos_words(any_talk) -> None:
+    any_talk("play b c3")
+    _, line = analyse(any_talk, "kata-analyze w 10 ownership true rootInfo true")
     assert "winrate 0.75 " in line and "scoreLead 3.5" in line and "rootInfo visits 10" in line
     ownership = line.split("ownership ")[1].split()
     assert len(ownership) == 25
@@ -70,10 +68,9 @@ def test_katagos_words(make_talk) -> None:
     assert (float(ownership[0]), float(ownership[-1])) == (1.0, -1.0)
 
 
-def test_an_analysis_that_is_stopped_at_once_is_still_an_answer(make_talk) -> None:
-    talk = make_talk("any")
-    assert talk.raw("3 lz-analyze") == "=3\n\n"
-    assert talk.refused("lz-analyze b interval 20 colours 1") == "unknown key colours"
+def test_an_analysis_that_is_stopped_at_once_is_still_an_answer(any_talk) -> None:
+    assert any_talk.raw("3 lz-analyze") == "=3\n\n"
+    assert any_talk.refused("lz-analyze b interval 20 colours 1") == "unknown key colours"
 
 
 def test_an_analysis_that_has_ended_waits_for_input(make_talk) -> None:
@@ -98,29 +95,20 @@ def test_moves_with_reports_end_with_the_move(make_talk, spec: str, dialect: str
     assert [c for c, _ in talk.engine.game.board.moves] == [2]
 
 
-def test_cgos_gets_one_line_of_json(make_talk) -> None:
-    talk = make_talk("any")
-    talk("boardsize 5")
-    head, line, last = talk.raw("cgos-genmove_analyze b").removesuffix("\n\n").split("\n")
+def test_cgos_gets_one_line_of_json(any_talk) -> None:
+    head, line, last = any_talk.raw("cgos-genmove_analyze b").removesuffix("\n\n").split("\n")
     report = json.loads(line)
     assert head == "=" and last == f"play {report['moves'][0]['move']}"
     assert len(report["ownership"]) == 25
     assert report["ownership"][0] == "A" and report["ownership"][-1] == "+"
 
 
-def test_gogui_interrupts_stop_a_search(make_talk) -> None:
-    talk = make_talk("any")
-    talk("boardsize 5")
-    request = parse_request("lz-analyze")
-    assert request is not None
-    written: list[str] = []
-    call = Call(request, written.append, lambda: False, lambda: True)
-    assert talk.engine.commands()["lz-analyze"](call) == ""
+def test_gogui_interrupts_stop_a_search(any_talk) -> None:
+    call = Call(Request("", "lz-analyze"), lambda text: None, lambda: False, lambda: True)
+    assert any_talk.engine.commands()["lz-analyze"](call) == ""
 
 
-def test_allow_and_avoid_are_read_and_refused_by_players_that_cannot(make_talk) -> None:
+def test_allow_and_avoid_are_read_and_refused_by_players_that_cannot(any_talk) -> None:
     options = parse_options(["b", "avoid", "b", "D4,E5", "3", "avoid", "w", "C3", "1"])
     assert options.avoid == ((1, ("D4", "E5")), (2, ("C3",)))
-    talk = make_talk("any")
-    talk("boardsize 5")
-    assert analyse(talk, "lz-analyze b allow b C3,D4 1")[0].startswith("? allow and avoid")
+    assert analyse(any_talk, "lz-analyze b allow b C3,D4 1")[0].startswith("? allow and avoid")

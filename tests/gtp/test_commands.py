@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of
-from tengen.contracts import Candidate, Report
+from tengen.board import PASS, WHITE, Board
 from tengen.game.judging import Judge, Outlook, count_without
-from tengen.game.sgf import record_of_board, sgf_of_game, start_of, territory_marks
-from tengen.gtp.analysis import parse_query, visit_shares
-from tengen.gtp.commands import MAPS, rule_change
-from tengen.gtp.engine import AnalysisOptions, Dialect, format_report
+from tengen.game.sgf import record_of_board, sgf_of_game, territory_marks
+from tengen.gtp.commands import MAPS
 from tengen.gtp.protocol import GtpFailure, read_integer, read_number
 from tengen.learners.symmetry_network import OUTPUTS
 from tengen.records import loads
@@ -22,15 +18,9 @@ from tengen.records import loads
 def test_what_servers_say_in_passing_is_heard_and_left_alone(talk) -> None:
     talk("boardsize 5", "play b c3")
     before = talk("showboard")
-    for line in (
-        "kgs-game_over",
-        "cgos-gameover 2026-01-01 B+Resign",
-        "cgos-opponent_name other",
-        "cgos-opponent_rating 1800",
-        "gogui-interrupt",
-    ):
+    about = ("cgos-gameover 2026-01-01 B+Resign", "cgos-opponent_name x", "cgos-opponent_rating 9")
+    for line in ("kgs-game_over", *about, "gogui-interrupt"):
         assert talk(line) == ""
-    assert talk.refused("kgs-chat game somebody hello") == "no chat here"
     assert talk("showboard") == before
 
 
@@ -40,8 +30,6 @@ def test_gogui_sets_a_position_up_and_asks_about_it(talk) -> None:
     assert talk("gogui-title") == "Tengen first"
     assert float(talk("gomill-cpu_time")) > 0
     assert talk("tengen-safe") in ("yes", "no")
-    owned = talk("tengen-influence")
-    assert owned and owned == talk("tengen-influence")  # the engine's seed decides
     assert re.fullmatch(r"[BW]\+[\d.]+|0", talk("estimate_score"))
     listed = talk("gogui-analyze_commands").split("\n")
     assert {f"tengen-map {name}" for name in MAPS} <= {line.split("/")[-1] for line in listed}
@@ -67,22 +55,6 @@ def test_a_cleanup_is_played_by_area(talk, monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == ["territory", "area"]
 
 
-def test_a_rule_of_katago_changes_ours_or_is_refused() -> None:
-    assert rule_change("suicide", True) == {"suicide": True}
-    assert rule_change("ko", "positional") == {"ko": "positional"}
-    assert rule_change("hasButton", False) == {} == rule_change("tax", "NONE")
-    for key, value in (("hasButton", True), ("tax", "ALL"), ("ko", "never"), ("wind", 1)):
-        with pytest.raises(GtpFailure, match=f"rule {key} {value} is not supported"):
-            rule_change(key, value)
-
-
-def test_dead_stones_are_taken_off_before_counting() -> None:
-    board = Board.from_ascii(". X . O .\n. X . O .\n. X O O .", komi=0.5)
-    stones = [board.point(name) for name in ("D3", "D2", "D1", "C1")]
-    alive, dead = count_without(board, []), count_without(board, map(int, stones))
-    assert alive.score == 6 - 7 - 0.5 and dead.score == 15 - 0.5
-
-
 def test_an_outlook_is_a_count_when_the_game_is_over() -> None:
     judge = Judge()
     early = judge.estimate(Board(5, moves="B C3"))
@@ -91,27 +63,11 @@ def test_an_outlook_is_a_count_when_the_game_is_over() -> None:
     assert over.finished and over.spread == 0 and over.score == 9 - 0.5
 
 
-@pytest.mark.parametrize("dialect", ["lz", "kata", "cgos"])
-def test_a_report_names_its_moves_in_every_dialect(dialect: Dialect) -> None:
-    moves = (Candidate(7, 20, 0.25, -3.5, 0.5, (7, 8)), Candidate(8, 10, 0.2, -4.0, 0.3, (8,)))
-    report = Report(moves, 7, 30, 0.25, -3.5, np.full(4, 0.5))
-    options = AnalysisOptions(max_moves=1, ownership=True)
-    line = format_report(report, lambda move: f"P{move}", dialect, options, WHITE)
-    assert "P7" in line and "\n" not in line
-    if dialect != "cgos":
-        assert line.count("info move") == 1
-    assert ("ownership -0.5" in line) == (dialect == "kata")  # seen by White
-
-
-def test_a_game_keeps_komi_and_refuses_rules_that_its_moves_break(talk) -> None:
+def test_rules_bring_their_komi_unless_one_was_set(talk) -> None:
     talk("kata-set-rules japanese")
     assert talk("get_komi") == "6.5"
-    talk("komi 0.5", "kata-set-rules new_zealand", "boardsize 5 4")
+    talk("komi 0.5", "kata-set-rules new_zealand")
     assert talk("get_komi") == "0.5"
-    # Black kills two stones of his own, which only New Zealand rules allow.
-    moves = ("A3", "B4", "B3", "C3", "A2", "B2", "A1", "B1", "A4")
-    talk(*(f"play {'bw'[i % 2]} {move}" for i, move in enumerate(moves)))
-    assert talk.refused("kata-set-rules chinese").startswith("the game so far breaks these rules")
 
 
 def test_maps_are_drawn_whoever_plays(talk) -> None:
@@ -144,40 +100,6 @@ def test_numbers_are_finite() -> None:
     for word in ("", "nan", "inf", "-inf", "1e999", "1_0", "six", "٣"):
         with pytest.raises(GtpFailure, match="not a float"):
             read_number(word)
-
-
-def test_a_query_wants_what_it_allows_and_does_not_avoid() -> None:
-    asked = {"id": "q", "boardXSize": 5, "boardYSize": 5, "rules": "chinese", "moves": []}
-    avoid = [{"player": "B", "moves": ["A1"], "untilDepth": 1}]
-    allow = [{"player": "W", "moves": ["B1", "pass"], "untilDepth": 1}]
-    query = parse_query({**asked, "avoidMoves": avoid, "allowMoves": allow})
-    a1, b1 = Board(5).point("A1"), Board(5).point("B1")
-    black = [query.allows(BLACK, move) for move in (a1, b1, RESIGN)]
-    white = [query.allows(WHITE, move) for move in (a1, b1, PASS)]
-    assert (black, white) == ([False, True, False], [False, True, True])
-
-
-def test_visits_make_a_policy_that_sums_to_one() -> None:
-    board = Board(9)
-    moves = {board.point("E5"): 30, board.point("C3"): 10, PASS: 0, RESIGN: 99}
-    found = Report(tuple(Candidate(move, n, 0.5) for move, n in moves.items()), PASS, 40)
-    shares = visit_shares(found, board)
-    assert shares.sum() == 1.0 and np.count_nonzero(shares) == 2
-    assert shares[index_of(board.point("E5"), 9, 9)] == 0.75
-    nothing = visit_shares(Report((), PASS), board)
-    assert nothing[-1] == nothing.sum() == 1.0  # nothing was looked at: the pass
-
-
-def test_the_start_of_a_game_has_its_setup_and_no_moves() -> None:
-    board = Board.from_ascii("X . .\n. . .\n. . O", to_play=WHITE, komi=1.5)
-    begun = board.grid().copy()
-    board.play("B2")
-    board.play("C3")
-    start = start_of(board)
-    assert (start.grid() == begun).all() and start.turn == WHITE and not start.moves
-    assert start.komi == 1.5 and start_of(board, komi=3.5).komi == 3.5
-    assert not start_of(board, empty=True).grid().any()
-    assert len(board.moves) == 2  # as it was
 
 
 def test_the_record_of_a_board_plays_to_the_same_board() -> None:

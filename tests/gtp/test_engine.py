@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from tengen.board import PASS, Board
 from tengen.gtp.engine import GtpEngine
 
 
@@ -39,12 +38,8 @@ def test_komi_comes_before_boardsize_and_stays(talk) -> None:
 )
 def test_sizes_that_no_board_has_are_refused_and_change_nothing(talk, size: str) -> None:
     talk("boardsize 5", "play b c3")
-    reason = talk.refused(f"boardsize {size}")
-    assert reason in (
-        "unacceptable size",
-        "boardsize not an integer",
-        "syntax error: wrong number of arguments",
-    )
+    reasons = ("unacceptable size", "boardsize not an integer", "syntax error: wrong number of ")
+    assert talk.refused(f"boardsize {size}").startswith(reasons)
     assert "X" in talk("showboard")
 
 
@@ -96,9 +91,8 @@ def test_handicap_goes_on_an_empty_board(talk) -> None:
     assert talk.refused("fixed_handicap 2") == "board not empty"
     talk("clear_board")
     assert talk.refused("fixed_handicap 99") == "invalid number of stones"
-    assert talk.refused("set_free_handicap a1 a1") == "bad vertex list"
-    assert talk.refused("set_free_handicap a1 pass") == "bad vertex list"
-    assert talk.refused("set_free_handicap a1 z9") == "bad vertex list"
+    for second in ("a1", "pass", "z9"):
+        assert talk.refused(f"set_free_handicap a1 {second}") == "bad vertex list"
     talk("set_free_handicap a1 b2 c3")
     assert "W to play" in talk("showboard")
     talk("clear_board")
@@ -151,7 +145,7 @@ def test_rules_are_told_and_changed_in_katagos_words(talk) -> None:
         assert talk.refused(f"kata-set-rules {bad}")
     talk("clear_board", "kgs-rules chinese")
     assert json.loads(talk("kata-get-rules"))["whiteHandicapBonus"] == "N"
-    assert talk.refused("kgs-rules martian") == "unknown rules"
+    assert "martian" in talk.refused("kgs-rules martian")
 
 
 def test_players_hear_of_the_clock_and_explain_themselves(make_talk) -> None:
@@ -185,9 +179,8 @@ def test_without_a_scorer_playouts_judge(talk, monkeypatch, tmp_path: Path) -> N
     talk(*FINISHED, "komi 0.5", "play w a1")
     assert talk("final_score") == "B+4.5"
     assert talk("final_status_list dead") == "A1"
-    assert talk("final_status a1") == "dead"
-    assert talk("final_status c3") == "alive"
-    assert talk("final_status b2") == "black_territory"
+    for vertex, status in (("a1", "dead"), ("c3", "alive"), ("b2", "black_territory")):
+        assert talk(f"final_status {vertex}") == status
     assert set(talk("final_status_list white_territory").split()) == {f"E{i}" for i in range(1, 6)}
     assert talk("final_status_list seki") == ""
     assert talk("tengen-dead") == "A1"
@@ -264,20 +257,8 @@ def test_a_safe_engine_touches_no_files(make_talk, tmp_path) -> None:
 
 def test_another_player_takes_over_and_the_first_is_closed() -> None:
     closed: list[str] = []
-
-    class Closing:
-        name = "closing"
-
-        def __init__(self, spec: str) -> None:
-            self.spec = spec
-
-        def choose(self, board: Board, rng: np.random.Generator) -> int:
-            return PASS
-
-        def close(self) -> None:
-            closed.append(self.spec)
-
-    engine = GtpEngine(Closing, "one")
+    make = lambda spec: SimpleNamespace(spec=spec, close=lambda: closed.append(spec))  # noqa: E731
+    engine = GtpEngine(make, "one")
     assert engine.player.spec == "one"
     engine.change_player("two")
     assert (engine.player.spec, engine.spec, closed) == ("two", "two", ["one"])

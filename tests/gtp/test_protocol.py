@@ -89,24 +89,22 @@ def test_every_command_gets_one_answer(capsys: pytest.CaptureFixture[str]) -> No
     assert "KeyError" in capsys.readouterr().err
 
 
-def test_pipelined_commands_are_answered_in_order_until_quit() -> None:
-    source = io.BytesIO(b"1 echo a\n\n2 echo b\r\n3 quit\n4 echo never\n")
+LONG = b"x" * (2 * MAX_LINE)
+
+
+@pytest.mark.parametrize(
+    ("lines", "answers"),
+    [
+        (b"1 echo a\n\n2 echo b\r\n3 quit\n4 echo never\n", b"=1 a\n\n=2 b\n\n=3\n\n"),
+        (b"echo \xff\xfe", "= \ufffd\ufffd\n\n".encode()),  # a last line needs no newline
+        (b"3 echo " + LONG + b" echo y\necho z\n", b"?3 unknown command\n\n= z\n\n"),
+    ],
+    ids=["in order until quit", "until the end of input", "a line without end is refused as one"],
+)
+def test_a_session(lines: bytes, answers: bytes) -> None:
     target = io.BytesIO()
-    serve(table(), source, target)  # type: ignore[arg-type]
-    assert target.getvalue() == b"=1 a\n\n=2 b\n\n=3\n\n"
-
-
-def test_the_end_of_input_ends_the_session_and_a_last_line_needs_no_newline() -> None:
-    target = io.BytesIO()
-    serve(table(), io.BytesIO(b"echo \xff\xfe"), target)  # type: ignore[arg-type]
-    assert target.getvalue().decode() == "= \ufffd\ufffd\n\n"
-
-
-def test_a_line_without_end_is_refused_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = io.BytesIO()
-    long = b"3 echo " + b"x" * (2 * MAX_LINE) + b" echo y\necho z\n"
-    serve(table(), io.BytesIO(long), target)  # type: ignore[arg-type]
-    assert target.getvalue() == b"?3 unknown command\n\n= z\n\n"
+    serve(table(), io.BytesIO(lines), target)  # type: ignore[arg-type]
+    assert target.getvalue() == answers
 
 
 def test_input_is_seen_while_a_command_runs_and_idleness_once() -> None:
@@ -207,17 +205,15 @@ def check(talk, line: str) -> None:
     assert "internal error" not in answer, (line, answer)
 
 
-def run(make_talk, examples: int) -> None:
+@pytest.mark.parametrize("examples", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_any_line_gets_one_answer(make_talk, examples: int) -> None:
     talk = make_talk("any", seed=3)
     talk("boardsize 5")
     count = 0
 
-    @settings(
-        max_examples=examples,
-        database=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
+    quiet = list(HealthCheck)
+
+    @settings(max_examples=examples, database=None, derandomize=True, suppress_health_check=quiet)
     @given(lines())
     def each(line: str) -> None:
         nonlocal count
@@ -231,12 +227,3 @@ def run(make_talk, examples: int) -> None:
     each()
     assert count >= examples
     assert talk("name") == "Tengen"
-
-
-def test_two_hundred_lines(make_talk) -> None:
-    run(make_talk, 200)
-
-
-@pytest.mark.slow
-def test_ten_thousand_lines(make_talk) -> None:
-    run(make_talk, 10_000)

@@ -23,18 +23,26 @@ from tengen.players.external import RemoteGame
 class LocalChannel:
     """A channel to an engine in this process, given by its table of commands."""
 
-    def __init__(self, commands: Mapping[str, Command], name: str = "local") -> None:
-        self.name = name
+    name = "local"
+
+    def __init__(self, commands: Mapping[str, Command]) -> None:
+        self.sent: list[str] = []
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._dispatcher = Dispatcher(commands, lambda text: self._answers.put(text.encode()))
         self._over = False
 
     def send(self, data: bytes, deadline: Deadline) -> None:
+        self.sent.append(data.decode().strip())
         for line in data.decode().splitlines():
             if self._over:
                 raise ChannelClosed
             # Whoever sends a line is not going to wait for an endless analysis.
             self._over = not self._dispatcher.handle(line, lambda: True)
+
+    def taken(self) -> list[str]:
+        """Return what was sent since the last call."""
+        sent, self.sent = self.sent, []
+        return sent
 
     def receive(self, deadline: Deadline) -> bytes:
         try:
@@ -52,22 +60,6 @@ class LocalChannel:
         self._over = True
 
 
-class Spy(LocalChannel):
-    """A channel that notes what is sent."""
-
-    def __init__(self, commands) -> None:
-        super().__init__(commands)
-        self.sent: list[str] = []
-
-    def send(self, data: bytes, deadline: Deadline) -> None:
-        self.sent.append(data.decode().strip())
-        super().send(data, deadline)
-
-    def taken(self) -> list[str]:
-        sent, self.sent = self.sent, []
-        return sent
-
-
 @pytest.fixture
 def engine(make_talk):
     return make_talk("first").engine
@@ -75,7 +67,7 @@ def engine(make_talk):
 
 @pytest.fixture
 def session(engine) -> RemoteGame:
-    client = Client(Spy(engine.commands()))
+    client = Client(LocalChannel(engine.commands()))
     client.greet()
     client.channel.taken()
     return RemoteGame(client)

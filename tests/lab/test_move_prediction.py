@@ -9,26 +9,10 @@ import pytest
 
 from tengen.board import Board, play_random
 from tengen.errors import TengenError
-from tengen.lab import papers
-from tengen.lab.move_prediction import (
-    RANKS,
-    PredictionTables,
-    TableRows,
-    card_rows,
-    cells,
-    fit_exactly,
-    growth,
-    hold_out,
-    measure,
-    measure_tables,
-    result_tables,
-    rule,
-    sample_games,
-    telling_patterns,
-    trends,
-)
+from tengen.lab import move_prediction as lab
 from tengen.lab.steps import LabContext
 from tengen.learners.move_prediction import MovePredictor, PredictionSettings
+from tengen.learners.move_prediction.learner import TOPS
 from tengen.learners.move_prediction.training import train
 from tengen.records import GameRecord
 from tengen.records.arrays import GameArrays, from_records
@@ -38,23 +22,23 @@ SETTINGS = PredictionSettings(games=12, top=5, seed=3)
 
 @pytest.fixture(scope="module")
 def games() -> tuple[GameArrays, GameArrays]:
-    return hold_out(sample_games(18, 7, seed=1), 4, seed=3)
+    return lab.hold_out(lab.sample_games(18, 7, seed=1), 4, seed=3)
 
 
 def test_games_are_held_out_by_the_seed(games: tuple[GameArrays, GameArrays]) -> None:
     rest, test = games
     assert (len(rest), len(test)) == (14, 4)
-    again = hold_out(sample_games(18, 7, seed=1), 4, seed=3)[1]
+    again = lab.hold_out(lab.sample_games(18, 7, seed=1), 4, seed=3)[1]
     assert np.array_equal(again.moves, test.moves)
     with pytest.raises(TengenError, match="18 games: too few to hold out 17"):
-        hold_out(sample_games(18, 7, seed=1), 17, seed=3)
+        lab.hold_out(lab.sample_games(18, 7, seed=1), 17, seed=3)
 
 
 def test_rows_that_share_frequencies_are_those_of_a_training_each(
     games: tuple[GameArrays, GameArrays],
 ) -> None:
-    tables = TableRows(*games, SETTINGS)
-    alone = measure(train(games[0], SETTINGS), games[1])
+    tables = lab.TableRows(*games, SETTINGS)
+    alone = lab.measure(train(games[0], SETTINGS), games[1])
     assert tables.reranked(5) == {
         **alone, "top": 5, "beyond": tables.reranked(5)["beyond"], "paper": None,
     }  # fmt: skip
@@ -62,7 +46,7 @@ def test_rows_that_share_frequencies_are_those_of_a_training_each(
     # A row does not change what another one finds.
     first = tables.width(0.9)
     tables.width(5.0)
-    assert tables.width(0.9) == first and first["paper"] == papers.MP_WIDTHS[0.9]
+    assert tables.width(0.9) == first and first["paper"] == 0.2824
     assert tables.reranked(0)["beyond"] is None
 
 
@@ -84,14 +68,14 @@ def test_the_exact_solver_finds_liblinears_optimum(width: float) -> None:
         l1_ratio=1.0, C=1 / width, fit_intercept=False, solver="liblinear", tol=1e-10,
         max_iter=20_000,
     ).fit(dense, labels)  # fmt: skip
-    weights, violation = fit_exactly(features, labels, count, width)
+    weights, violation = lab.fit_exactly(features, labels, count, width)
     assert violation < 1e-3
     assert np.allclose(weights, peer.coef_[0], atol=2e-3)
 
 
 def test_a_weight_is_zero_exactly_within_the_width() -> None:
     features, labels, count = problem(2)
-    weights, _ = fit_exactly(features, labels, count, 2.0)
+    weights, _ = lab.fit_exactly(features, labels, count, 2.0)
     error = 1 / (1 + np.exp(-weights[features].sum(axis=1))) - labels
     gradient = np.bincount(features.ravel(), np.repeat(error, features.shape[1]), count)
     zero = weights == 0
@@ -99,47 +83,47 @@ def test_a_weight_is_zero_exactly_within_the_width() -> None:
     assert np.all(np.abs(gradient[zero]) <= 2.0 + 1e-3)
     assert np.allclose(np.abs(gradient[~zero]), 2.0, atol=1e-3)
     # A wide enough constraint leaves nothing.
-    assert not fit_exactly(features, labels, count, 500.0)[0].any()
+    assert not lab.fit_exactly(features, labels, count, 500.0)[0].any()
 
 
 def test_a_row_can_be_fitted_exactly(games: tuple[GameArrays, GameArrays]) -> None:
-    row = TableRows(*games, SETTINGS).width(0.5, exact=True)
+    row = lab.TableRows(*games, SETTINGS).width(0.5, exact=True)
     assert row["violation"] <= 0.1 and row["features"] > 0
 
 
 def test_a_row_is_measured_once_for_the_same_games_and_settings(
     games: tuple[GameArrays, GameArrays], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = PredictionTables(widths=(0.9,), reranked=(0, 5), sizes=(6, 12))
+    size = lab.PredictionTables(widths=(0.9,), reranked=(0, 5), sizes=(6, 12))
     context = LabContext(tmp_path, 3, 1)
-    found = measure_tables(context, size, *games, SETTINGS)
+    found = lab.measure_tables(context, size, *games, SETTINGS)
     assert [row["games"] for row in found["sizes"]] == [6, 12]
     kept = tmp_path / "move-prediction" / "paper-12.safetensors"
     rates = MovePredictor.load(kept).evaluate(games[1])
     assert rates.rate(1) == pytest.approx(found["sizes"][1]["top1"], abs=0.01)
     monkeypatch.setattr("tengen.lab.move_prediction.measure", None)
-    assert measure_tables(context, size, *games, SETTINGS) == found
+    assert lab.measure_tables(context, size, *games, SETTINGS) == found
     with pytest.raises(TypeError):  # other games
-        measure_tables(context, size, games[1], games[0], SETTINGS)
-    assert [sheet.title.split(":")[0] for sheet in result_tables(found)] == [
+        lab.measure_tables(context, size, games[1], games[0], SETTINGS)
+    assert [sheet.title.split(":")[0] for sheet in lab.result_tables(found)] == [
         "Table I", "Table II", "Tables III and IV",
     ]  # fmt: skip
-    assert growth(found["sizes"]).lines[0].name == "first choice"
-    assert {row.where for row in trends(found)} == {"Table I", "Table II", "Table III"}
-    assert len(rule(found["reranked"])) == 1 and rule(found["reranked"][:1]) == []
-    assert [row.claim for row in cells(found)] == ["araki.table1.0.9"] + [
-        f"araki.table2.0.{rank}" for rank in papers.MP_RANKS
+    assert lab.growth(found["sizes"]).lines[0].name == "first choice"
+    assert {row.where for row in lab.trends(found)} == {"Table I", "Table II", "Table III"}
+    assert len(lab.rule(found["reranked"])) == 1 and lab.rule(found["reranked"][:1]) == []
+    assert [row.claim for row in lab.cells(found)] == ["araki.table1.0.9"] + [
+        f"araki.table2.0.{rank}" for rank in TOPS
     ]
 
 
 def test_the_shipped_predictor_is_compared_with_the_paper() -> None:
-    assert {row.where for row in card_rows()} == {"Table IV"}
-    assert len(card_rows()) % len(RANKS) == 0
+    assert {row.where for row in lab.card_rows()} == {"Table IV"}
+    assert len(lab.card_rows()) % len(lab.RANKS) == 0
 
 
 def test_patterns_are_drawn_most_likely_first() -> None:
     boards = [play_random(Board(5), 12, np.random.default_rng(seed)) for seed in range(24)]
     games = from_records([GameRecord(rows=5, cols=5, moves=board.moves) for board in boards])
-    found = telling_patterns(games, PredictionSettings(), 4)
+    found = lab.telling_patterns(games, PredictionSettings(), 4)
     shares = [float(picture.title.split()[1]) for picture in found]
     assert 0 < len(found) <= 4 and shares == sorted(shares, reverse=True)

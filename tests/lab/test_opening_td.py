@@ -75,10 +75,9 @@ def test_tables_count_what_was_played(tmp_path: Path) -> None:
         {"key": "7 A-binary A-scalar", "scores": [1.0, 1.0], "openings": [[1], [3]]},
         {"key": "7 AB-binary AB-scalar", "scores": [1.0, -1.0], "openings": [[1], [3]]},
     ]
-    assert lab.points_of(rows[0]) == 1.5 and lab.duplicates(rows[0]) == 1
-    played = lab.PlayedTables(tmp_path, size, {7: rows})
-    assert lab.wins_of(played, "scalar") == {"A": [0.75], "AB": [0.25]}
-    value = lab.tables_data(played)
+    assert lab.duplicates(rows[0]) == 1
+    assert lab.wins_of({7: rows}, "scalar") == {"A": [0.75], "AB": [0.25]}
+    value = lab.tables_data(tmp_path, size, {7: rows})
     assert value["twins"]["players"]["A"]["value"] == 1.0 and value["duplicates"] == 1
     assert value["gains"]["scalar"]["B"]["points"]["value"] == -0.5
     assert [sheet.title.split(":")[0] for sheet in lab.result_tables(value)] == [
@@ -121,15 +120,16 @@ def test_experts_and_opponents_are_named_in_words() -> None:
 
 def test_gains_follow_the_papers_own_tables() -> None:
     """Table 2 is a mean of ratios and Table 4 a mean of differences: the paper's numbers say so."""
-    for encoding, measure in (("scalar", "relative"), ("binary", "points")):
-        shares = {f: [w / 100] for f, w in papers.TD_WINS[encoding].items()}
-        gains = lab.gains_of(shares, papers.TD_GAINS[encoding])
-        for feature, paper in papers.TD_GAINS[encoding].items():
-            assert 100 * gains[feature][measure]["value"] == pytest.approx(paper, abs=0.75), feature
+    tables = (("table1.scalar", "table2.scalar"), ("table3.binary", "table4.binary"))
+    for (wins, gained), measure in zip(tables, ("relative", "points"), strict=True):
+        paper = papers.figures(f"huang.{gained}")
+        shares = {f: [w] for f, w in papers.figures(f"huang.{wins}").items()}
+        for feature, gain in lab.gains_of(shares, paper).items():
+            assert gain[measure]["value"] == pytest.approx(paper[feature], abs=0.0075), feature
 
 
 def test_a_player_that_won_nothing_has_no_ratio() -> None:
-    paper = papers.TD_GAINS["scalar"]
+    paper = papers.figures("huang.table2.scalar")
     shares = {"A": [0.0], "AB": [0.5], "AC": [0.5], "ABC": [0.75]}
     gains = lab.gains_of(shares, paper)
     assert gains["B"]["relative"]["value"] == 0.5  # by AC and ABC alone
@@ -143,8 +143,7 @@ def test_a_curve_is_read_from_the_rows_of_a_run(tmp_path: Path) -> None:
     assert lab.curve_of(tmp_path) == [{"games": 10, "win_rate": 0.5}]
 
 
-def test_a_training_size_has_a_referee() -> None:
+def test_sizes_are_checked() -> None:
     assert lab.InputTables().judged_by == "builtin"
-    assert lab.InputTables(referee="static").judged_by == "static"
     with pytest.raises(SpecError):
         lab.InputTables(games=0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -52,33 +51,14 @@ def made(folder: Path) -> str:
     return write_report(folder, STEPS, done).read_text()
 
 
-class Checker(HTMLParser):
-    """Collect tags that must be closed and addresses that would be fetched."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.addresses: list[str] = []
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        if tag not in ("meta", "input", "br", "link"):
-            self.open.append(tag)
-        for name, value in attributes:
-            if name in ("src", "href", "xlink:href") and not (value or "").startswith("#"):
-                self.addresses.append(value or "")
-
-    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
 def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
     page = made(tmp_path)
-    checker = Checker()
-    checker.feed(page)
-    assert checker.open == [] and checker.addresses == []
+    # As XML but for its head and one attribute without a value.
+    plain = re.sub("<!doctype html>|<meta[^>]*>", "", page).replace("<details open>", "<details>")
+    root = ElementTree.fromstring(plain.replace("&nbsp;", " "))
+    links = ("src", "href", "{http://www.w3.org/1999/xlink}href")
+    addresses = [each.get(name) for each in root.iter() for name in links if each.get(name)]
+    assert addresses and all(address.startswith("#") for address in addresses)
     assert not re.search(r"@import|url\(\s*['\"]?http|fetch\(", page)
 
 
@@ -121,8 +101,6 @@ def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
     expected = [("refuted", 1), ("not measured at this scale", 1)]
     assert section.places == [("Table 5", expected)]
     assert len(section.comparisons) == 2 and not page.complete
-    assert [row.claim for row in section.decided] == ["huang.table5.A"]
-    assert [row.claim for row in section.open] == ["huang.table5.AB"]
     assert len(page.comparisons) == sum(count for _, count in page.words)
     assert page.cost[0][0] == "good" and page.cost[0][-1]
     assert section.blocks == [(STEPS[0], done["good"])]

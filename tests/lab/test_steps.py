@@ -123,8 +123,7 @@ def test_cost_of_a_killed_attempt_is_added(tmp_path: Path) -> None:
 def test_a_result_tells_its_cost(tmp_path: Path) -> None:
     kept = run_steps(STEPS[:1], context(tmp_path))["good"]
     assert kept.seconds >= 0 and kept.processor >= 0
-    if Path("/proc/self/statm").exists():
-        assert memory_in_use() > 1e6 and kept.memory > 1e6
+    assert memory_in_use() > 1e6 and kept.memory > 1e6
     assert not list((tmp_path / "steps").glob("*.cost"))
 
 
@@ -185,7 +184,7 @@ def test_jobs_are_done_once_and_come_back_in_order(tmp_path: Path) -> None:
     assert told == [(1, 2), (2, 2)]
     again = journal.complete({"a": 1, "c": 3, "b": 2}, double, report=lambda *s: told.append(s))
     assert [row["twice"] for row in again] == [2, 6, 4] and told[2:] == [(3, 3)]
-    assert [row["key"] for row in journal.rows()] == ["b", "a", "c"]
+    assert list(journal.rows()) == ["b", "a", "c"]
     assert Journal(None).complete({"a": 1}, double) == [{"key": "a", "twice": 2}]
 
 

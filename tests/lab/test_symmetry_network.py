@@ -9,13 +9,9 @@ import pytest
 
 from tengen.cli import run
 from tengen.errors import SpecError
-from tengen.lab.symmetry_network import (
-    SnapshotTournament,
-    figure_1,
-    learning_curve,
-)
+from tengen.lab.symmetry_network import SnapshotTournament, figure_1, learning_curve
 from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
-from tengen.learners.symmetry_network.learner import open_run
+from tengen.models import Run
 
 
 def lab(*arguments):
@@ -23,10 +19,9 @@ def lab(*arguments):
 
 
 def test_snapshots_play_each_other(tmp_path, capsys):
-    settings = SymmetrySettings(
-        games=8, linear_games=8, batch=2, rate=2e-4, size=5, snapshot_every=2
-    )
-    with open_run(tmp_path, settings, resume=False) as training:
+    sizes = {"games": 8, "linear_games": 8, "batch": 2, "size": 5, "snapshot_every": 2}
+    settings = SymmetrySettings(rate=2e-4, **sizes)
+    with Run.open(tmp_path, SymmetryNetwork.kind, settings) as training:
         SymmetryNetwork(settings=settings).fit(run=training)
     options = ["--set", "games=2", "--set", "size=5", "--out", str(tmp_path / "lab")]
     name = "symmetry-snapshots"
@@ -49,10 +44,10 @@ def test_trend_test_sees_a_trend():
         [[5.0 + (i - j) * 0.4 if i != j else 0.0 for j in range(n)] for i in range(n)]
     )
     curve = learning_curve(games, points, 10)
-    assert curve.p_value < 0.01
-    assert curve.best == games[-1]
+    assert curve["p_value"] < 0.01
+    assert curve["best"] == games[-1]
     # Without a trend there is nothing to test.
-    assert learning_curve(games, np.full((n, n), 5.0), 10).p_value is None
+    assert learning_curve(games, np.full((n, n), 5.0), 10)["p_value"] is None
 
 
 def test_one_snapshot_is_too_few():

@@ -78,10 +78,7 @@ def told() -> dict[str, list[list[float]]]:
     return answers()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["predictor-paper", "scorer"],
-)
+@pytest.mark.parametrize("name", ["predictor-paper", "scorer"])
 def test_answers_are_those_of_before(name: str, told: dict[str, Any]) -> None:
     kept = json.loads(KEPT.read_text())[name]
     assert len(kept) == len(told[name])

@@ -119,10 +119,8 @@ def test_a_second_trainer_is_refused_and_the_first_undisturbed(tmp_path: Path) -
 
 
 def test_two_in_one_process_are_refused_too(tmp_path: Path) -> None:
-    first = Run.open(tmp_path, "walk", Walk())
-    with pytest.raises(RunError, match="in use by another process"):
+    with Run.open(tmp_path, "walk", Walk()), pytest.raises(RunError, match="in use by another"):
         Run.open(tmp_path, "walk", Walk(), resume=True)
-    first.close()
     Run.open(tmp_path, "walk", Walk(), resume=True).close()
 
 
@@ -161,13 +159,8 @@ def test_runs_are_not_mixed_up(tmp_path: Path) -> None:
     train(tmp_path, Walk(steps=20))
     refused(tmp_path, "holds a run; resume it or choose another folder")
     refused(tmp_path, "a run of walk, not of swim", learner="swim", resume=True)
-    other = Walk(rate=0.2, seed=3)
-    refused(
-        tmp_path,
-        r"begun with other settings: rate 0\.1 there, 0\.2 asked; seed 0 there, 3 asked",
-        settings=other,
-        resume=True,
-    )
+    other = r"begun with other settings: rate 0\.1 there, 0\.2 asked; seed 0 there, 3 asked"
+    refused(tmp_path, other, settings=Walk(rate=0.2, seed=3), resume=True)
     refused(tmp_path, r"begun with other games \(a, not b\)", data={"games": "b"}, resume=True)
     more = {"games": "a", "start": "x"}
     refused(tmp_path, r"other start \(none, not x\)", data=more, resume=True)
@@ -205,16 +198,6 @@ def test_a_run_without_a_whole_state_is_not_begun_anew(tmp_path: Path) -> None:
     for path in (tmp_path / "checkpoints").iterdir():
         path.write_bytes(path.read_bytes()[:-3])
     refused(tmp_path, "none of its checkpoints is whole", resume=True)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_folder_is_refused_for_users(tmp_path: Path) -> None:
-    train(tmp_path)
-    tmp_path.chmod(0o555)
-    try:
-        refused(tmp_path, "cannot be written", resume=True)
-    finally:
-        tmp_path.chmod(0o755)
 
 
 def test_a_folder_that_cannot_be_written_is_refused(
@@ -271,22 +254,15 @@ def test_an_interrupted_user_is_told_how_to_go_on(tmp_path: Path) -> None:
 
 
 def test_resuming_need_not_repeat_the_settings(tmp_path: Path) -> None:
+    assert read_run(tmp_path / "none") is None
     assert resumed_settings(tmp_path / "none", Walk(), ()) == Walk()
     train(tmp_path, Walk(steps=10, rate=0.3, seed=4))
     asked = Walk(steps=20)
     assert resumed_settings(tmp_path, asked, ["steps"]) == Walk(steps=20, rate=0.3, seed=4)
 
 
-def test_the_name_of_a_run_follows_from_what_it_learns(tmp_path: Path) -> None:
-    assert read_run(tmp_path) is None
-    train(tmp_path / "one", Walk(steps=5))
-    train(tmp_path / "two", Walk(steps=5), games="b")
-    path = "checkpoints/000000005.safetensors"
-    assert content(tmp_path / "one")[path] != content(tmp_path / "two")[path]
-
-
 def test_a_damaged_newest_checkpoint_gives_way_to_the_one_before(tmp_path: Path) -> None:
-    checkpoints = Checkpoints(tmp_path, keep=2)
+    checkpoints = Checkpoints(tmp_path)
     for step in (3, 4, 5):
         checkpoints.save(step, {"step": np.array(7.0, np.float32)}, {})
     assert checkpoints.steps() == [4, 5]

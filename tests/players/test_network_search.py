@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, index_of, play_random, point_at
+from tengen.board import PASS, RESIGN, WHITE, Board, index_of, play_random, point_at
 from tengen.board.coordinates import transform
 from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts import check_player
@@ -241,7 +241,7 @@ def test_limits() -> None:
     assert 1 < last.visits < 10
     with pytest.raises(SpecError, match="3x3"):
         SearchPlayer(Counter()).choose(Board(3), rng())
-    for wrong in ({"visits": 0}, {"seconds": 0.0}, {"threads": 0}, {"batch": 0}, {"mix": 2.0}):
+    for wrong in ({"visits": 0}, {"seconds": 0.0}, {"threads": 0}, {"batch": 0}):
         with pytest.raises(SpecError):
             SearchPlayer(Counter(), **wrong)  # type: ignore[arg-type]
 
@@ -259,17 +259,6 @@ def test_temperature_varies_the_opening_among_good_moves_only() -> None:
     found = {int(player.choose(Board(9), rng(seed))) for seed in range(6)}
     assert len(found) > 1
     assert {int(player.choose(CAPTURE, rng(seed))) for seed in range(3)} == {CAPTURE.point("C1")}
-
-
-def test_likely_moves_are_legal_sorted_and_fill_no_eye() -> None:
-    board = Board.from_ascii(". X . . .\nX X . O O\n. . . O .\n. . . O O\n. . . . .", to_play=BLACK)
-    priors = np.linspace(1, 2, 26)
-    priors[~board.legal_mask()] = 0
-    moves, chances = likely_moves(board, priors / priors.sum())
-    assert board.point("A5") not in moves and PASS in moves
-    assert (np.diff(chances) <= 0).all() and chances.sum() == pytest.approx(1.0)
-    few, _ = likely_moves(board, priors / priors.sum(), width=3)
-    assert len(few) == 4 and PASS in few
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -343,18 +332,6 @@ def test_the_scorer_speaks_of_ownership_only_at_the_end() -> None:
     assert report.ownership.reshape(9, 9)[4, 2] > 0.5
 
 
-def test_playouts_beside_the_network() -> None:
-    board = Board(5, moves="B C3")
-    plain, mixed, bare = (
-        list(player.analyse(board, rng(), limited=True))[-1]
-        for mix in (0.0, 0.5, 1.0)
-        for player in [SearchPlayer(Counter(), visits=1, playouts_per_leaf=32, mix=mix)]
-    )
-    assert mixed.score == pytest.approx((plain.score + bare.score) / 2)
-    assert mixed.winrate == pytest.approx((plain.winrate + bare.winrate) / 2)
-    assert bare.ownership is not None and abs(bare.ownership).max() <= 1
-
-
 def test_threads_change_nothing() -> None:
     network = untrained(DESIGNS["tiny"])
     one = SearchPlayer(network, visits=40, batch=4)
@@ -366,9 +343,9 @@ def test_threads_change_nothing() -> None:
 def test_the_spec(tmp_path: object) -> None:
     path = f"{tmp_path}/tiny.safetensors"
     untrained(DESIGNS["tiny"]).save(path)
-    player = make_player(f"search:model={path},visits=8,batch=2,resign=0,explore=2,share=0.2")
+    player = make_player(f"search:model={path},visits=8,batch=2,resign=0,share=0.2")
     assert isinstance(player, SearchPlayer) and player.visits == 8
-    assert (player.explore, player.score_share) == (2.0, 0.2)
+    assert player.score_share == 0.2
     check_player(player)
     for wrong in ("", ":model=scorer", ":model=nothing", f":model={path},visits=0"):
         with pytest.raises(SpecError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from tengen.contracts import check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
 from tengen.players import PLAYERS, make_expert, make_player, parse_spec
 from tengen.players.evaluators import make_evaluator, make_policy
-from tengen.players.plugins import installed_kinds
 from tengen.players.simple import OpeningPlayer, RandomPlayer
 
 
@@ -267,37 +265,6 @@ def test_broken_contracts_name_the_plug_in(module: str) -> None:
         make_evaluator(f"{module}:BadShapes").values([Board(9)])
     with pytest.raises(SpecError, match=r"BadShapes: priors have shape \(7,\), not \(82,\)"):
         make_policy(f"{module}:BadShapes").priors(Board(9))
-
-
-def test_packages_name_their_players(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = importlib.metadata.EntryPoint("first", "plugged_in_a_test:First", "tengen.players")
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry])
-    assert choice("first:skip=1") == "B9" and parse_spec("first")[0] == "first"
-    with pytest.raises(SpecError, match="there is no player 'frist'; did you mean 'first'"):
-        make_player("frist")
-
-
-def test_installed_players_are_listed_and_broken_ones_say_why(
-    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    entries = [
-        importlib.metadata.EntryPoint(name, f"plugged_in_a_test:{target}", "tengen.players")
-        for name, target in (("first", "First"), ("lost", "Nobody"), ("random", "First"))
-    ]
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
-    kinds = installed_kinds()
-    assert list(kinds) == ["first", "lost"]  # our own `random` is not theirs to replace
-    assert [(option.name, option.kind) for option in kinds["first"].options] == [
-        ("skip", "int"), ("resign", "bool"), ("word", "text"),
-    ]  # fmt: skip
-    assert kinds["first"].help == "Play the first legal move after `skip` others."
-    assert "plugged_in_a_test has no Nobody" in kinds["lost"].help
-    assert run(["players", "--json"]) == 0
-    listed = json.loads(capsys.readouterr().out)
-    assert [row["name"] for row in listed][-2:] == ["first", "lost"]
-    assert run(["players", "first"]) == 0
-    told = capsys.readouterr().out
-    assert "first" in told and "skip" in told
 
 
 def test_objects_play_in_the_arena(tmp_path: Path) -> None:

@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from tengen.board import BLACK, PASS, WHITE, Board, index_of, play_random
-from tengen.board import layout_kernels as layout
-from tengen.board.playouts import shape_table
-from tengen.board.tactics_kernels import LIB1, LIB2, WORK_ROWS, catches, count_block, way_out
 from tengen.contracts import check_expert
 from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.players import make_expert, make_player
@@ -18,13 +15,7 @@ from tengen.players.simple import (
     finish_score,
     static_move_values,
 )
-from tengen.players.static_kernels import (
-    VALUE,
-    W_PASS,
-    WEIGHTS,
-    new_work,
-    static_values,
-)
+from tengen.players.static_kernels import W_PASS
 
 
 @pytest.mark.parametrize("colours", ["XO", "OX"], ids=["takes a block", "saves a block in atari"])
@@ -34,47 +25,6 @@ def test_a_large_block_is_worth_a_move(colours: str) -> None:
     picture = empty + around + inside.replace(".", colours[0], 2).replace(colours[0], ".", 1)
     board = Board.from_ascii(picture + around + 3 * empty)
     assert str(make_player("static").choose(board, np.random.default_rng(0))) == "F5"
-
-
-def _catching(board: Board, vertex: str) -> bool:
-    work, _ = new_work(board.state.shape[1])
-    point = board.point(vertex)
-    head = int(board.state[1, point])
-    if count_block(board.state, work, head, board.cols + 1) != 2:
-        return False
-    one, two = (int(work[row, head]) for row in (LIB1, LIB2))
-    return any(
-        bool(catches(board.state, work, head, lib, other, board.cols + 1))
-        for lib, other in ((one, two), (two, one))
-    )
-
-
-@pytest.mark.parametrize(
-    ("breaker", "expected"), [(None, True), ("G7", False), ("H8", False), ("C2", True)]
-)
-def test_ladders(breaker: str | None, expected: bool) -> None:
-    # The classical ladder: White at D4 between Black at C4, D3, E3; Black to move catches it.
-    board = Board(9)
-    white = ["D4"] + ([breaker] if breaker else [])
-    board.set_stones(black=["C4", "D3", "E3", "C5"], white=white, to_play=BLACK)
-    assert _catching(board, "D4") is expected
-
-
-@pytest.mark.parametrize(
-    ("black", "white", "expected"),
-    [
-        (["B6", "C7", "D6"], ["C6"], True),  # an open way to the middle
-        (["B2", "A3"], ["A1", "A2"], False),  # in the corner: nowhere to go
-    ],
-)
-def test_escapes(black: list[str], white: list[str], expected: bool) -> None:
-    board = Board(9)
-    board.set_stones(black=black, white=white, to_play=WHITE)
-    work, _ = new_work(board.state.shape[1])
-    head = int(board.state[1, board.point(white[0])])
-    before = board.state.copy()
-    assert bool(way_out(board.state, work, head, 10)) is expected
-    assert (board.state == before).all()
 
 
 def test_own_eyes_are_left_alone() -> None:
@@ -124,16 +74,12 @@ def test_it_passes_at_the_end() -> None:
 
 def test_values_of_the_rules_are_finite_where_one_may_play() -> None:
     board = play_random(Board(7), 30, np.random.default_rng(1))
-    work, floats = new_work(board.state.shape[1])
-    static_values(board.state, board.turn, shape_table(), work, floats)
-    inside = board.state[layout.COLOUR] != layout.BORDER
-    values, legal = floats[VALUE][inside], board.legal_mask()[:-1]
+    values, legal = static_move_values(board), board.legal_mask()[:-1]
     assert np.isneginf(values[~legal]).all() and np.isfinite(values[legal]).any()
-    assert len(work) >= WORK_ROWS
     player = make_player("static")
     assert isinstance(player, StaticPlayer)
-    best = int(static_move_values(board).argmax())
-    assert static_move_values(board)[best] > WEIGHTS[W_PASS]
+    best = int(values.argmax())
+    assert values[best] > W_PASS
     assert index_of(player.choose(board, np.random.default_rng(1)), 7, 7) == best
 
 
@@ -216,24 +162,6 @@ def test_colours_swapped_turn_the_score_round() -> None:
     b = expert.finish([Board.from_grid(swapped, komi=0, to_play=WHITE)], [1])[0]
     assert a > 5
     assert a == pytest.approx(-b, abs=12)
-
-
-def test_threads_change_nothing() -> None:
-    boards = [Board(7, moves="B C3"), Board(7, moves="B C3 W E5"), Board(7)]
-    one = BuiltinExpert(playouts=24).finish(boards, [1, 2, 3])
-    many = BuiltinExpert(playouts=24, threads=2).finish(boards, [1, 2, 3])
-    assert np.array_equal(one, many)
-
-
-def test_states_and_boards_agree() -> None:
-    expert = BuiltinExpert(playouts=24)
-    boards = [Board(7, komi=0, moves="B C3"), Board(7, komi=0)]
-    scores, ownership = expert.finish_states(
-        np.stack([b.state for b in boards]), np.array([5, 6], np.int64)
-    )
-    assert np.array_equal(scores, expert.finish(boards, [5, 6]))
-    assert ownership.shape == (2, 49)
-    assert np.allclose(ownership.sum(axis=1), scores)
 
 
 def test_boards_of_several_sizes_are_scored_together() -> None:

@@ -9,7 +9,7 @@ from tengen.board import Board, index_of
 from tengen.game.endgame import candidates
 from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
-from tengen.players import mcts_kernels as k
+from tengen.players import tree_kernels as k
 from tengen.players.alphabeta import AlphaBetaPlayer
 from tengen.players.network_search import Taste
 from tengen.players.network_tree import NetworkTree

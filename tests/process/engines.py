@@ -1,7 +1,7 @@
 """Bad engines in one file: `python engines.py KIND` speaks GTP until it does something wrong.
 
 Kinds: good, slow_start, silent, exit, crash, kill, hang, garbage, endless, illegal, nonsense,
-refuse, close, deaf, helper, drip, slow, waiting, stubborn, daemon.
+refuse, close, deaf, helper, slow, waiting, stubborn, daemon.
 """
 
 from __future__ import annotations
@@ -43,9 +43,6 @@ def genmove(count: int) -> None:
         say("= ")
         while True:
             say("x" * 100_000)
-    elif KIND == "drip":
-        time.sleep(0.15)
-        say(f"= {'ABCDEFGHJ'[count % 9]}{1 + count // 9}\n\n")
     elif KIND == "slow":
         time.sleep(3)
         say("= pass\n\n")

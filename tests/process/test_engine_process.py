@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,3 +130,28 @@ def test_players_keep_to_the_clock_that_a_program_sets() -> None:
         # About 20 s for 28 moves; a busy machine may compile first.
         assert time.monotonic() - begun < 60
         engine.send("quit")
+
+
+def test_quit_with_the_input_still_open_ends_cleanly() -> None:
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(ENGINE, **pipes)  # type: ignore[call-overload]
+    with process.stdin, process.stdout, process.stderr:
+        process.stdin.write(b"name\nquit\n")
+        process.stdin.flush()
+        assert process.wait(240) == 0
+        assert process.stderr.read() == b""
+        assert b"Tengen" in process.stdout.read()
+
+
+@pytest.mark.parametrize(
+    "spec", ["gtp:touch made", "GTP :touch made", "mcts:policy=python:made.py:Made", "python:a:B"]
+)
+def test_a_safe_engine_starts_no_programs(spec: str, tmp_path: Path) -> None:
+    options: Any = {"cwd": tmp_path, "capture_output": True, "timeout": 240}
+    unsafe = [*ENGINE[:-1], spec, "--safe"]
+    done = subprocess.run(unsafe, input=b"", **options)
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    lines = f"tengen-param player {spec}\ngenmove b\nquit\n".encode()
+    done = subprocess.run([*ENGINE, "--safe"], input=lines, **options)
+    assert done.stdout.startswith(b"? ") and b"safe mode" in done.stdout
+    assert not list(tmp_path.iterdir())

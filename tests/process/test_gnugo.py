@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from tests.needs import need
 
@@ -46,16 +48,7 @@ def test_gnugo_repeats_itself_by_seed_and_agrees_about_the_board() -> None:
 
 
 def test_gnugo_plays_our_engine_and_finds_no_illegal_move() -> None:
-    import sys
-
-    ours = [
-        sys.executable,
-        "-c",
-        "from tengen.cli import main; main()",
-        "gtp",
-        "--player",
-        "random",
-    ]
+    ours = [sys.executable, "-m", "tengen", "gtp", "--player", "random"]
     board = Board(7, komi=0.5)
     with Client.start(GNUGO) as black, Client.start([*ours, "--seed", "4"]) as white:
         sides = [RemoteGame(black), RemoteGame(white)]

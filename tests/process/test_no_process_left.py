@@ -175,5 +175,5 @@ def test_a_training_told_to_end_says_how_to_go_on(tmp_path: Path) -> None:
         _, said = training.communicate()
         assert training.returncode == 143
     last = said.splitlines()[-1]
-    assert last.startswith("tengen: terminated; run is at step ")
-    assert last.endswith(" and can be resumed") and "Traceback" not in said
+    assert last.startswith("tengen: terminated; run ") and last.endswith("can be resumed")
+    assert "Traceback" not in said

@@ -16,6 +16,7 @@ from tengen.board import PASS, Board
 from tengen.cli import run
 from tengen.errors import TengenError
 from tengen.records import loads, read_game
+from tengen.reviews import ReviewSettings
 from tengen.reviews.batch import (
     PHASES,
     headline,
@@ -27,7 +28,6 @@ from tengen.reviews.batch import (
     sum_up_sides,
     summarise,
 )
-from tengen.reviews.settings import ReviewSettings
 
 Out = pytest.CaptureFixture[str]
 QUICK = ["--visits", "5", "--player", "mcts", "--quiet"]
@@ -99,7 +99,7 @@ def test_bad_games_beside_good_ones(tmp_path: Path, capsys: Out) -> None:
     assert run(["review", str(archive), *options, "--out", str(out)]) == 0
     text, errors = capsys.readouterr()
     assert "illegal.sgf" in errors and "move 2" in errors
-    assert "Ann" in text
+    assert "2 games" in text and "Ann" in (out / "index.html").read_text()
     summary = json.loads((out / "summary.json").read_text())
     assert summary["games"] == len(list((out / "games").glob("*.html")))
     assert any("illegal.sgf" in fault for fault in summary["faults"])
@@ -115,9 +115,9 @@ def test_what_is_refused(collection: Path, tmp_path: Path, capsys: Out) -> None:
     others = tmp_path / "others.sgf"
     others.write_text("\n".join([game("Cid", "Dan", "cc bb"), game("Dan", "Cid", "cc")]))
     for arguments, reason in (
-        (start, "already holds reviews; resume"),
+        (start, "holds a run; resume it"),
         (["review", str(others), *start[2:], "--resume"], "holds reviews of other games"),
-        ([*start, "--resume", "--seed", "1"], "started with other settings: seed 0 there, 1 asked"),
+        ([*start, "--resume", "--seed", "1"], "begun with other settings: seed 0 there, 1 asked"),
         (["review", str(collection), *QUICK, "--out", str(tmp_path / "a.sgf")], "go to a folder"),
         (["review", str(tmp_path), *QUICK, "--out", str(out)], "lies in what is read"),
         (["review", str(collection), *QUICK, "--out", str(tmp_path)], "holds other files"),
@@ -127,7 +127,7 @@ def test_what_is_refused(collection: Path, tmp_path: Path, capsys: Out) -> None:
         assert run(arguments) == 1
         assert reason in capsys.readouterr().err
     assert files_of(out) == before
-    (out / "settings.json").write_text("{")
+    (out / "config.toml").write_text("{")
     assert run([*start, "--resume"]) == 1
     assert "damaged" in capsys.readouterr().err
 
@@ -178,7 +178,7 @@ def test_phases_and_kinds() -> None:
 
 
 def test_nothing_reviewed_makes_empty_tables() -> None:
-    assert moves_csv([]) == ""
+    assert moves_csv([]).count("\n") == 1
     assert summarise([])["players"] == [] and summarise([])["all"] is None
 
 

@@ -19,6 +19,7 @@ from tengen.game.judging import Judge
 from tengen.learners.network import Evaluation
 from tengen.records import loads, read_game
 from tengen.records.record import board_at
+from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
 from tengen.reviews.game import (
     LINE,
@@ -35,7 +36,6 @@ from tengen.reviews.game import (
     review_game,
     review_move,
 )
-from tengen.reviews.settings import ReviewSettings
 
 Out = pytest.CaptureFixture[str]
 
@@ -288,37 +288,28 @@ def test_passes_are_never_mistakes(reviewed: Review) -> None:
     assert early.moves[0].points_lost == 0 and early.moves[1].points_lost > 0
 
 
-DAME = ". X . O .\n. X . O .\n. X . O .\n. X . O .\n. X . O ."
+DAME = ". X . O .\n. X . O .\n. X . O .\n. X . O .\n. X . O ."  # five points between walls
+ONE_DAME = DAME.replace("X . O", "X X O", 4)  # only C1 is left, and either wall is settled
+OWNER = np.where(np.arange(25) % 5 < 3, 1.0, -1.0)
 
 
-def test_neutral_points_are_never_mistakes_unless_they_cost_a_group() -> None:
-    # One neutral point is left at C1; the wall of either side is settled.
-    picture = DAME.replace("X . O", "X X O", 4)
-    owner = np.where(np.arange(25) % 5 < 2, 1.0, -1.0)
-    owner[2::5] = 1.0
-
-    def lost(after_owner: Any) -> float:
-        board = Board.from_ascii(picture)
-        played = board.copy()
-        played.play("C1")
-        best = board.point("A1")
-        before = EvaluatedPosition(board, 0.5, 6.0, 1.0, 50, best, ownership=owner)
-        after = EvaluatedPosition(played, 0.5, 2.0, 1.0, 50, best, ownership=after_owner)
-        return review_move(1, (BLACK, int(board.point("C1"))), before, after).points_lost
-
-    assert lost(owner) == 0  # the score fell, but nothing on the board changed hands
-    dying = np.where(np.arange(25) % 5 < 3, -1.0, owner)
-    assert lost(dying) == 4.0
-
-
-def test_a_point_inside_a_large_region_is_not_neutral() -> None:
-    board = Board.from_ascii(DAME)  # the column between the walls has five points
-    played = board.copy()
-    played.play("C3")
-    owner = np.zeros(25)
-    before = EvaluatedPosition(board, 0.5, 6.0, 1.0, 50, board.point("C1"), ownership=owner)
-    after = EvaluatedPosition(played, 0.5, 2.0, 1.0, 50, board.point("C1"), ownership=owner)
-    assert review_move(1, (BLACK, int(board.point("C3"))), before, after).points_lost == 4.0
+@pytest.mark.parametrize(
+    ("picture", "move", "after_owner", "lost"),
+    [
+        (ONE_DAME, "C1", OWNER, 0.0),  # the score fell, but nothing on the board changed hands
+        (ONE_DAME, "C1", np.full(25, -1.0), 4.0),  # it costs a group
+        (DAME, "C3", OWNER, 4.0),  # the region is large
+    ],
+)
+def test_only_filling_a_neutral_point_is_never_a_mistake(
+    picture: str, move: str, after_owner: Any, lost: float
+) -> None:
+    board = Board.from_ascii(picture)
+    played, best = board.copy(), board.point("A1")
+    played.play(move)
+    before = EvaluatedPosition(board, 0.5, 6.0, 1.0, 50, best, ownership=OWNER)
+    after = EvaluatedPosition(played, 0.5, 2.0, 1.0, 50, best, ownership=after_owner)
+    assert review_move(1, (BLACK, int(board.point(move))), before, after).points_lost == lost
 
 
 def test_playing_the_best_move_loses_nothing() -> None:
@@ -454,12 +445,6 @@ def test_the_command(file: Path, tmp_path: Path, capsys: Out) -> None:
     assert {p.name for p in tmp_path.iterdir()} == written
 
 
-def test_a_quick_review_searches_nothing(file: Path, capsys: Out) -> None:
-    assert run(["review", str(file), "--quick", "--json", "--quiet"]) == 0
-    [value] = json.loads(capsys.readouterr().out)
-    assert {move["visits"] for move in value["moves"]} == {1}
-
-
 def test_for_people_and_out(file: Path, tmp_path: Path, capsys: Out) -> None:
     out = tmp_path / "other.sgf"
     options = ["--player", "mcts", "--visits", "5", "--out", str(out), "--quiet"]
@@ -471,11 +456,12 @@ def test_for_people_and_out(file: Path, tmp_path: Path, capsys: Out) -> None:
 
 def test_out_may_name_the_page_and_never_the_game(file: Path, tmp_path: Path, capsys: Out) -> None:
     out = tmp_path / "page.html"
-    options = ["--quick", "--quiet"]
+    options = ["--quick", "--quiet", "--json"]
     assert run(["review", str(file), *options, "--out", str(out)]) == 0
     assert "<html" in out.read_text()
     assert read_game(out.with_suffix(".sgf")).moves == read_game(file).moves
-    capsys.readouterr()
+    [value] = json.loads(capsys.readouterr().out)
+    assert {move["visits"] for move in value["moves"]} == {1}  # a quick review searches nothing
     for name in (file, file.with_suffix(".html")):  # the record would lie beside the page
         assert run(["review", str(file), *options, "--out", str(name)]) == 1
         assert str(file) in capsys.readouterr().err

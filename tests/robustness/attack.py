@@ -28,12 +28,10 @@ import victims
 from seen import Seen, note
 
 ATTACKS = {**fuzzing.ATTACKS, **killing.ATTACKS}
-HOSTILE = [name for name in ATTACKS if "Ray" not in name]
-"""What `make test-hostile` tries."""
+HOSTILE = [name for name in ATTACKS if "Ray" not in name]  # what `make test-hostile` tries
 SHORT = (*fuzzing.ATTACKS, "kill web", "kill arena", "full disk: web", "full disk: opening-td")
 COUNTS = {"archives": 200, "models": 500}
-TOGETHER = 2
-"""Attacks that run side by side."""
+TOGETHER = 2  # attacks that run side by side
 MINUTES = 40.0
 """Most minutes of all attacks together; those that run out of time have smaller counts."""
 
@@ -50,7 +48,6 @@ def weight(name: str) -> int:
 
 
 def attack(name: str, count: int, seed: int, seconds: float) -> Seen:
-    """Run one attack in a folder of its own."""
     if name in killing.ATTACKS:
         # Undisturbed work that compiles takes so long that most kills would come after the end.
         subprocess.run([*map(str, victims.tengen("compile"))], check=True, stdout=sys.stderr)

@@ -2,6 +2,7 @@
 
 A fault is a traceback, an end of the process, an answer slower than ten seconds, a process larger
 than 600 megabytes, or a web server that keeps a second client waiting for more than half a second.
+All damage follows a seed.
 """
 
 from __future__ import annotations
@@ -17,16 +18,100 @@ import threading
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from mutations import bent, damage
 from seen import SLOWEST, Seen, Talk, at_most, own_peak, peak_of
 from victims import start_server
 
 PLAYER = "mcts:playouts=30"
+MOST = 1 << 16  # bytes that a damaged input has at most
+ODD: tuple[Any, ...] = (  # values that programs stumble over
+    *(None, True, False, 0, -1, 1.5, 2**31, 2**63, 2**64, -(2**63)),
+    *(1e308, float("nan"), float("inf"), 10**400),
+    *("", "0", "x" * 5000, "\x00", "\u202e\x1b[31m", "[/red]", "../../etc/passwd", "=1+1"),
+    *([], {}, [[]], [None], {"": ""}),
+)
+
+
+def damage(
+    data: bytes, others: Sequence[bytes], words: Sequence[bytes], rng: random.Random
+) -> bytes:
+    """Change a few places: bits, pieces taken away, doubled, from elsewhere, or odd words."""
+    text = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4, 8))):
+        at = rng.randint(0, len(text))
+        end = min(len(text), at + rng.choice((1, 2, 5, 20, 200)))
+        match rng.randrange(8):
+            case 0 if text:
+                place = rng.randrange(len(text))
+                text[place] ^= 1 << rng.randrange(8)
+            case 1:
+                del text[at:end]
+            case 2:
+                text[at:at] = text[at:end] * rng.choice((1, 2, 50))
+            case 3 | 4:
+                text[at:at] = rng.choice(words) * rng.choice((1, 1, 1, 30))
+            case 5:
+                other = rng.choice(others)
+                start = rng.randint(0, len(other))
+                text[at:end] = other[start : start + rng.choice((2, 20, 200))]
+            case 6:
+                text[at:at] = rng.randbytes(rng.choice((1, 4, 40)))
+            case _:
+                del text[at:]
+    return bytes(text[:MOST])
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    found = [path]
+    if isinstance(value, dict):
+        for key, part in value.items():
+            found += places(part, (*path, key))
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            found += places(part, (*path, number))
+    return found
+
+
+def odd_value(rng: random.Random) -> Any:
+    kind = rng.randrange(12)
+    if kind == 0:
+        deep: Any = 0
+        for _ in range(rng.choice((10, 200))):
+            deep = [deep]
+        return deep
+    value = deepcopy(rng.choice(ODD))
+    return [value] * rng.choice((2, 3000)) if kind == 1 else value
+
+
+def bent(value: Any, rng: random.Random) -> Any:
+    """Return a copy of a JSON value with a few parts replaced, dropped, doubled or moved."""
+    copy = json.loads(json.dumps(value))
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        *way, last = rng.choice([p for p in places(copy) if p] or [(None,)])
+        if last is None:
+            return odd_value(rng)
+        parent = copy
+        for step in way:
+            parent = parent[step]
+        match rng.randrange(5):
+            case 0:
+                del parent[last]
+            case 1 if isinstance(parent, list):
+                parent.insert(last, deepcopy(parent[last]))
+            case 2 if isinstance(parent, dict):
+                name = rng.choice((last.upper(), last + " ", "", "id", last[::-1]))
+                parent[name] = deepcopy(parent[last])
+            case 3:
+                parent[last] = [parent[last]]
+            case _:
+                parent[last] = odd_value(rng)
+    return copy
+
 
 GAMES = [
     b"(;GM[1]FF[4]CA[UTF-8]SZ[9]KM[7.5]RU[Chinese]PB[a]PW[b]RE[B+3.5];B[ee];W[cc];B[gc];W[])",
@@ -79,7 +164,6 @@ def attack_records(seen: Seen, count: int, rng: random.Random, folder: Path) -> 
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Let nothing be printed."""
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         yield
 
@@ -131,36 +215,18 @@ def attack_gtp(seen: Seen, count: int, rng: random.Random, folder: Path) -> None
 
 
 QUERIES: list[dict[str, Any]] = [
-    {
-        "id": "q",
-        "moves": [["B", "D4"], ["W", "E5"], ["B", "pass"]],
-        "rules": "tromp-taylor",
-        "komi": 7.5,
-        "boardXSize": 9,
-        "boardYSize": 9,
-        "maxVisits": 5,
-        "analyzeTurns": [0, 2],
-        "includeOwnership": True,
-        "includePolicy": True,
-    },
-    {
-        "id": "q",
-        "initialStones": [["B", "C3"], ["W", "G7"]],
-        "initialPlayer": "W",
-        "moves": [],
-        "rules": {"ko": "SIMPLE", "scoring": "AREA", "tax": "NONE", "suicide": False},
-        "boardXSize": 7,
-        "boardYSize": 7,
-        "maxVisits": 5,
-        "overrideSettings": {"playoutDoublingAdvantage": 0},
-        "allowMoves": [{"player": "W", "moves": ["D4", "E3"], "untilDepth": 3}],
-        "priority": 3,
-        "reportDuringSearchEvery": 0.5,
-    },
+    {"id": "q", "moves": [["B", "D4"], ["W", "E5"], ["B", "pass"]], "rules": "tromp-taylor",
+     "komi": 7.5, "boardXSize": 9, "boardYSize": 9, "maxVisits": 5, "analyzeTurns": [0, 2],
+     "includeOwnership": True, "includePolicy": True},
+    {"id": "q", "initialStones": [["B", "C3"], ["W", "G7"]], "initialPlayer": "W", "moves": [],
+     "rules": {"ko": "SIMPLE", "scoring": "AREA", "tax": "NONE", "suicide": False},
+     "boardXSize": 7, "boardYSize": 7, "maxVisits": 5, "priority": 3,
+     "overrideSettings": {"playoutDoublingAdvantage": 0}, "reportDuringSearchEvery": 0.5,
+     "allowMoves": [{"player": "W", "moves": ["D4", "E3"], "untilDepth": 3}]},
     {"id": "q", "action": "terminate", "terminateId": "q", "turnNumbers": [1, 2]},
     {"id": "q", "action": "query_models"},
     {"id": "q", "action": "clear_cache"},
-]
+]  # fmt: skip
 JSON_WORDS = (
     rb"""{ } [ ] , : " null true NaN 1e999 "id" "moves" -0 \u0000 \ud800 /* {"id":"q"}
     """.split()
@@ -169,7 +235,6 @@ JSON_WORDS = (
 
 
 def damaged_json(value: Any, others: list[bytes], rng: random.Random) -> bytes:
-    """Bend a value, or its text."""
     if rng.randrange(4):
         return json.dumps(bent(value, rng)).encode()
     return damage(json.dumps(value).encode(), others, JSON_WORDS, rng)
@@ -410,7 +475,6 @@ def measure(seen: Seen, url: str) -> None:
 
 
 def damaged_request(asked: tuple[str, str, Any], rng: random.Random) -> tuple[str, str, bytes]:
-    """Damage a way, a body, or the method."""
     method, way, body = asked
     texts = [b"{}", b"[]", *GAMES]
     if isinstance(body, bytes):

@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import killing_nodes
+import psutil
 from seen import Seen
 from victims import (
     START,
     Victim,
     compare,
+    different,
     files_of,
     games_of,
     make_games,
@@ -32,6 +34,11 @@ from victims import (
 
 TESTS = Path(__file__).parents[1]
 MOSTLY_FIRST = ("first", "first", "below", "all")
+SELF_PLAY = (
+    "train", "self-play", "--size", 5, "--design", "tiny", "--games", 8, "--evaluations", 4,
+    "--considered", 2, "--batch", 16, "--window", 1000, "--warm-up", 5, "--komi", 1,
+    "--device", "cpu",
+)  # fmt: skip
 GNUGO = shutil.which("gnugo", path=os.environ.get("PATH", "") + ":/usr/games")
 
 
@@ -113,35 +120,54 @@ def attack_reviews(seen: Seen, kills: int, rng: random.Random, folder: Path) -> 
     compare(seen, kills, rng, folder, command, files_of, parts=2, kinds=MOSTLY_FIRST)
 
 
-MAIN, WORK = 'if __name__ == "__main__":', "def work():"
-AT_THE_END = """
+LABORATORY = """
+import sys
+from pathlib import Path
+from tengen.lab import experiments
+from tengen.lab.rendering import write_report
+from tengen.lab.steps import LabContext, run_steps
+
+SIZES = {
+    "players": "games=2",
+    "opening-td": "games=120 curve_every=20 curve_games=10 shipped_games=10",
+    "opening-td-inputs": "games=30 pair_games=4 features=A,ABCDE",
+    "move-prediction": "made=60 games=60 test_games=20 sizes=30,60 widths=0.9 reranked=0,20",
+    "opening-evolution": "generations=4 every=2 games=10 starts=1",
+}
 if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    known = {each.name: each for each in experiments()}
+    steps = [known[name].step("quick", size.split()) for name, size in SIZES.items()]
     try:
-        work()
-    except (ValueError, OSError) as failure:
+        write_report(folder, steps, run_steps(steps, LabContext(folder, 7, 2)))
+    except (ValueError, OSError) as failure:  # a full disk, as the command line says it
         print(f"tengen: {failure}", file=sys.stderr)
         sys.exit(1)
 """
 
 
 def attack_lab(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
-    """Kill a small laboratory with two workers: a training, a table and a breeding."""
-    sys.path.insert(0, str(TESTS / "lab"))
-    from test_resume import SCRIPT, numbers, page
-
+    """Kill a small laboratory with two workers: it ends with the same results and the same page."""
     script = folder / "laboratory.py"
-    # What the command line says of a full disk, it says of every command.
-    script.write_text(SCRIPT.replace(MAIN, WORK) + AT_THE_END)
-    steps = ("opening-td", "opening-td-inputs", "opening-evolution")
-
-    def command(path: Path) -> list[object]:
-        return [sys.executable, script, path, *steps]
+    script.write_text(LABORATORY)
 
     def read(path: Path) -> dict[str, Any]:
-        pages = {name: page(path, name) for name in ("report.html", "results.md")}
-        return {"numbers": numbers(path), **pages}
+        found: dict[str, Any] = {}
+        for file in (path / "steps").glob("*.json"):
+            result = json.dumps(json.loads(file.read_text())["result"])
+            found[file.stem] = re.sub(
+                r'"(seconds|processor_seconds|memory_gb)": [^,]*, ', "", result
+            )
+        costs = {
+            "report.html": r'<(\w+) class="[^"]*\bcost\b[^"]*">.*?</\1>',
+            "results.md": "## Cost.*",
+        }
+        for name, cost in costs.items():
+            found[name] = re.sub(cost, "", (path / name).read_text(), flags=re.DOTALL)
+        return found
 
-    compare(seen, kills, rng, folder, command, read, parts=2, kinds=MOSTLY_FIRST)
+    run = lambda path: [sys.executable, script, path]  # noqa: E731
+    compare(seen, kills, rng, folder, run, read, parts=2, kinds=MOSTLY_FIRST)
 
 
 def attack_web(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
@@ -223,7 +249,7 @@ def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
         return tengen(*words, *where)
 
     def self_play(folder: Path, *words: object) -> list[object]:
-        return often("self_play.training", *run(folder, *killing_nodes.SELF_PLAY, *words)[3:])
+        return often("self_play.training", *run(folder, *SELF_PLAY, *words)[3:])
 
     evolution = ("--network", "spatial", "--size", 7, "--moves", 6, "--population", 6)
     network = ("--design", "tiny", "--batch", 16, "--device", "cpu", "--scorer", "none")
@@ -275,6 +301,134 @@ def attack_trainer(name: str) -> Attack:
     return attack
 
 
+# ----- Nodes of a Ray cluster on this machine: a head that stays, and a node that is killed -----
+
+GAP = 8.0  # most seconds that a node works after its first job has come
+ATTEMPTS = 3  # how often the start of a node is tried
+TOO_BUSY = "timed out"  # what Ray says of a node that did not start in time
+NODE_START = 60.0  # seconds that a node has to be given its first job
+NODE = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_log_monitor": False}
+
+
+def patiently(start: Callable[[], Any]) -> Any:
+    """Start a node, again if it did not start in the 30 s that Ray gives it on a busy machine."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return start()
+        except Exception as failure:  # Ray has no class for it
+            if TOO_BUSY not in str(failure):
+                raise
+    return start()
+
+
+@contextmanager
+def cluster() -> Iterator[Any]:
+    from ray.cluster_utils import Cluster
+
+    head = {**NODE, "include_dashboard": False}
+    nodes = patiently(lambda: Cluster(initialize_head=True, head_node_args=head))
+    try:
+        yield nodes
+    finally:
+        nodes.shutdown()
+
+
+def at_work(node: Any) -> bool:
+    for entry in node.all_processes["raylet"]:
+        with suppress(psutil.Error):
+            for child in psutil.Process(entry.process.pid).children(recursive=True):
+                if "".join(child.cmdline()[:1]).startswith("ray::_call"):
+                    return True
+    return False
+
+
+def kill_nodes_until_done(
+    victim: Victim, nodes: Any, kills: int, rng: random.Random, seen: Seen, busy: list[int]
+) -> None:
+    """Let a command work on two nodes and kill the second, again and again, until it is done.
+
+    `busy` counts the nodes that were at work in that moment.
+    """
+    process = victim.start()
+    while process.poll() is None and seen.go_on(kills):
+        try:
+            node = patiently(lambda: nodes.add_node(**NODE))
+        except Exception as failure:
+            if TOO_BUSY not in str(failure):
+                raise
+            # No more kills on a machine that is so busy, but the work is to be done all the same.
+            seen.until = time.monotonic()
+            seen.note += ", then a node did not start"
+            break
+        deadline = time.monotonic() + NODE_START
+        while process.poll() is None and not at_work(node) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        try:
+            process.wait(rng.uniform(0.0, GAP))
+        except subprocess.TimeoutExpired:
+            seen.tried += 1
+            busy[0] += at_work(node)
+            seen.note = f"{busy[0]} at work"
+        nodes.remove_node(node, allow_graceful=False)
+    process.wait(1200)
+    if process.returncode != 0:
+        seen.fault(f"ended with {process.returncode}", victim.errors())
+    victim.nothing_left()
+
+
+Command = Callable[[Path], list[object]]
+Read = Callable[[Path], Mapping[Any, Any]]
+
+
+def attack_nodes(
+    seen: Seen, kills: int, rng: random.Random, folder: Path, command: Command, read: Read
+) -> None:
+    Victim(seen, [*command(folder / "calm"), "--workers", 2], folder).finish()
+    calm, number, busy = read(folder / "calm"), 0, [0]
+    with cluster() as nodes:
+        while seen.go_on(kills):
+            wild = folder / f"wild-{number}"
+            words = [*command(wild), "--ray", nodes.address]
+            kill_nodes_until_done(Victim(seen, words, folder), nodes, kills, rng, seen, busy)
+            if others := different(calm, read(wild)):
+                seen.fault("other results", others)
+            number += 1
+
+
+def attack_tournament(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
+    lines = ['kind = "round-robin"', "games = 200", "size = 9", "seed = 8"]
+    for name, spec in {"maxlib": "maxlib", "search": "mcts:playouts=20", "any": "random"}.items():
+        lines += [f"[players.{name}]", f'spec = "{spec}"']
+    (folder / "t.toml").write_text("\n".join(lines))
+
+    def command(path: Path) -> list[object]:
+        return tengen("arena", "run", folder / "t.toml", "--out", path, "--quiet", "--json")
+
+    def read(path: Path) -> Mapping[Any, Any]:
+        return {key: row[:-1] for key, row in games_of(path).items()}
+
+    attack_nodes(seen, kills, rng, folder, command, read)
+
+
+def attack_self_play(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
+    def command(path: Path) -> list[object]:
+        words = ("--positions", 1000, "--games", 4, "--pieces", 6, "--out", path, "--quiet")
+        return tengen(*SELF_PLAY, *words)
+
+    attack_nodes(seen, kills, rng, folder, command, training_of)
+
+
+def attack_reviews_on_nodes(seen: Seen, kills: int, rng: random.Random, folder: Path) -> None:
+    """Kill nodes in the middle of a review of 100 games."""
+    games = make_games(folder, 5, 100, ("maxlib", "random"))
+
+    def command(path: Path) -> list[object]:
+        judge = ("--player", "mcts", "--visits", 20)
+        return tengen("review", games, "--out", path, *judge, "--quiet")
+
+    attack_nodes(seen, kills, rng, folder, command, files_of)
+
+
 _BOTH: dict[str, Attack] = {
     "arena": attack_arena,
     "reviews": attack_reviews,
@@ -286,5 +440,7 @@ ATTACKS = {
     "kill review": attack_review,
     **{f"kill {name}": attack for name, attack in _BOTH.items()},
     **{f"full disk: {name}": attack for name, attack in _BOTH.items()},
-    **killing_nodes.ATTACKS,
+    "kill Ray nodes of a tournament": attack_tournament,
+    "kill Ray nodes of self-play": attack_self_play,
+    "kill Ray nodes of a review of 100 games": attack_reviews_on_nodes,
 }

@@ -38,23 +38,18 @@ class Seen:
     attack: str
     tried: int = 0
     seed: int = 0
-    slowest: float = 0.0
-    """Seconds of the slowest answer."""
-    peak: float = 0.0
-    """Megabytes that the largest process held."""
+    slowest: float = 0.0  # seconds of the slowest answer
+    peak: float = 0.0  # megabytes that the largest process held
     blocked: float = 0.0
     """Seconds that a second client of the web server waited at most for its answer."""
-    asked: int = 0
-    """How many were to be tried."""
+    asked: int = 0  # how many were to be tried
     faults: list[str] = field(default_factory=list)
     note: str = ""
     date: str = ""
-    until: float = float("inf")
-    """When to begin no more, by the monotonic clock."""
+    until: float = float("inf")  # when to begin no more, by the monotonic clock
 
     @property
     def fills(self) -> bool:
-        """Whether disks are filled instead of processes killed."""
         return self.attack.startswith("full disk")
 
     def go_on(self, count: int) -> bool:
@@ -76,29 +71,24 @@ class Seen:
         self.took(time.monotonic() - begun, what)
 
     def took(self, seconds: float, what: object) -> None:
-        """Note the time of one answer."""
         self.slowest = max(self.slowest, seconds)
         if seconds > SLOWEST * max(crowd(), 1.0):
             self.fault(f"took {seconds:.1f} s", what)
 
     def waited(self, seconds: float) -> None:
-        """Note how long an event loop was blocked."""
         self.blocked = max(self.blocked, seconds)
         if seconds > BLOCKED * max(crowd(), 1.0):
             self.fault(f"the event loop was blocked for {seconds:.2f} s")
 
     def holds(self, megabytes: float) -> None:
-        """Note the memory of a process."""
         self.peak = max(self.peak, megabytes)
 
     def fault(self, fault: str, what: object = "") -> None:
-        """Note something that must not happen."""
         shown = repr(what) if len(repr(what)) < 400 else repr(what)[:400] + "..."
         self.faults.append(f"{fault}: {shown}")
         print(f"{self.attack}: {self.faults[-1]}", file=sys.stderr, flush=True)
 
     def line(self) -> str:
-        """Return it as one line of JSON."""
         if self.peak > LARGEST:
             self.fault(f"held {self.peak:.0f} MB")
         self.slowest, self.peak = round(self.slowest, 2), round(self.peak)
@@ -106,7 +96,6 @@ class Seen:
         return json.dumps(self.value())
 
     def value(self) -> dict[str, Any]:
-        """Return what is to be kept."""
         return {name: value for name, value in asdict(self).items() if name != "until"}
 
 
@@ -116,7 +105,6 @@ BEGIN, END = "<!-- written by tests/robustness/attack.py -->", "<!-- up to here 
 
 
 def note(seen: Seen) -> None:
-    """Write what was seen into the file and the page."""
     rows = {row["attack"]: row for row in json.loads(DATA.read_text())}
     rows[seen.attack] = seen.value()
     DATA.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
@@ -126,12 +114,12 @@ def note(seen: Seen) -> None:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the table: attack, how many, result, date."""
     lines = ["| attack | how many | result | slowest answer | largest process | seed | date |"]
     lines.append("|---|---|---|---|---|---|---|")
     disturbing = ("kill", "full disk")
     for row in sorted(rows, key=lambda row: str(row["attack"]).startswith(disturbing)):
         well = "as undisturbed" if row["attack"].startswith(disturbing) else "no fault"
+        well = well if row["tried"] else "not tried"
         result = f"faults: {len(row['faults'])}" if row["faults"] else well
         slowest = f"{row['slowest']:.2f} s" if row["slowest"] else ""
         peak = f"{row['peak']:.0f} MB" if row["peak"] else ""
@@ -166,7 +154,6 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 def own_peak() -> float:
-    """Return the most megabytes that this process has held."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -191,7 +178,6 @@ class Talk:
         self.start()
 
     def start(self) -> None:
-        """Start it, or start it again."""
         self.process = subprocess.Popen(
             self.command,
             cwd=self.folder,
@@ -211,7 +197,6 @@ class Talk:
         self.lines.put(b"")
 
     def say(self, data: bytes) -> None:
-        """Send bytes; a server that is gone is found out by listening."""
         assert self.process.stdin
         with suppress(BrokenPipeError):
             self.process.stdin.write(data)
@@ -239,7 +224,6 @@ class Talk:
         self.start()
 
     def end(self) -> None:
-        """End it."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):

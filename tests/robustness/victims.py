@@ -26,8 +26,7 @@ import numpy as np
 from seen import Seen
 
 WORD = "TENGEN_ATTACK"
-GONE = 15.0
-"""Seconds within which what a killed process started must be gone."""
+GONE = 15.0  # seconds within which what a killed process started must be gone
 START = "import sys; from tengen.cli import main; main()"
 
 
@@ -69,7 +68,6 @@ class Victim:
         return self.process
 
     def finish(self) -> float:
-        """Let it end by itself; return its seconds."""
         begun = time.monotonic()
         if self.start().wait(1200) != 0:
             self.seen.fault(f"ended with {self.process and self.process.returncode}", self.errors())
@@ -92,7 +90,6 @@ class Victim:
             self.nothing_left()
 
     def left(self) -> list[int]:
-        """List the processes that it started, directly or not, and itself."""
         found = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
@@ -117,12 +114,10 @@ class Victim:
                 os.kill(pid, signal.SIGKILL)
 
     def errors(self) -> str:
-        """Return the last of what it said."""
         return (self.folder / "errors").read_text(errors="replace")[-1500:]
 
 
 def end_victims() -> None:
-    """End what an attack that broke off left running."""
     for victim in Victim.every:
         for pid in victim.left():
             with suppress(ProcessLookupError):
@@ -212,7 +207,6 @@ def compare(
 
 
 def tengen(*words: object) -> list[object]:
-    """Return a command of the command line."""
     return [sys.executable, "-c", START, *words]
 
 
@@ -231,7 +225,6 @@ def start_server(seen: Seen, folder: Path, name: str = "games") -> tuple[Victim,
 
 
 def wait_for_server(victim: Victim, client: Any) -> None:
-    """Wait until a server answers."""
     import httpx
 
     deadline = time.monotonic() + 400

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 
@@ -17,9 +14,6 @@ from tengen.players import make_player
 
 EVIL = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
 POINTS = ("cc", "cb", "bb", "dc", "bc", "dd", "cd", "bd", "db", "ca", "de", "ed")
-Open = Callable[..., Any]
-Click = Callable[..., None]
-Check = Callable[[Any], None]
 
 
 def drop(page: Any, name: str, data: str) -> None:
@@ -41,8 +35,8 @@ def long_game() -> str:
 
 
 def test_a_review_of_a_long_game_with_scrubbing(
-    server: Any, client: httpx.Client, open_page: Open, long_game: str, assert_accessible: Check
-) -> None:
+    server, client, open_page, long_game, assert_accessible
+):
     query = {"name": "long.sgf", "quick": True}
     headers = {"content-type": "application/x-go-sgf"}
     answer = client.post("/api/reviews", params=query, content=long_game.encode(), headers=headers)
@@ -82,7 +76,7 @@ def test_a_review_of_a_long_game_with_scrubbing(
     assert_accessible(page)
 
 
-def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server: Any, open_page: Open) -> None:
+def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server, open_page):
     page = open_page(f"{server.url}/#/review")
     drop(page, "bad.sgf", "no game at all")
     page.get_by_role("alert").get_by_text("bad.sgf").wait_for()
@@ -91,7 +85,7 @@ def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server: Any, open_page
     page.get_by_role("heading", name="Ann – Bob").wait_for()
 
 
-def test_a_failed_review_is_tried_again(server: Any, open_page: Open) -> None:
+def test_a_failed_review_is_tried_again(server, open_page):
     for place in ("", "list"):
         page = open_page(f"{server.url}/#/review")
         drop(page, "wrong.sgf", "(;SZ[9];B[ee];W[ee])")
@@ -105,9 +99,7 @@ def test_a_failed_review_is_tried_again(server: Any, open_page: Open) -> None:
         assert answer.value.ok
 
 
-def test_scoring_with_a_corrected_block(
-    server: Any, open_page: Open, click: Click, assert_accessible: Check
-) -> None:
+def test_scoring_with_a_corrected_block(server, open_page, click, assert_accessible):
     page = open_page(f"{server.url}/#/score")
     sgf = (
         "(;SZ[5]KM[0.5]RU[Chinese]RE[B+R]AB[ba][bb][bc][bd][be]AW[da][db][dc][dd][de]"
@@ -128,9 +120,7 @@ def test_scoring_with_a_corrected_block(
     assert_accessible(page)
 
 
-def test_looking_through_the_machines(
-    server: Any, open_page: Open, click: Click, assert_accessible: Check
-) -> None:
+def test_looking_through_the_machines(server, open_page, click, assert_accessible):
     page = open_page(f"{server.url}/#/see")
     click(page, "E5", 9)
     click(page, "C3", 9)
@@ -156,9 +146,7 @@ def test_looking_through_the_machines(
     assert_accessible(page)
 
 
-def test_looking_goes_on_from_a_larger_board_to_a_smaller_one(
-    server: Any, open_page: Open, click: Click
-) -> None:
+def test_looking_goes_on_from_a_larger_board_to_a_smaller_one(server, open_page, click):
     page = open_page(f"{server.url}/#/see")
     points = page.locator(".see-board .shudan-vertex")
     page.get_by_role("radio", name="13×13").check()
@@ -179,7 +167,7 @@ def test_looking_goes_on_from_a_larger_board_to_a_smaller_one(
     assert points.count() == 81
 
 
-def test_a_search_that_cannot_be_asked_for_is_told_in_words(server: Any, open_page: Open) -> None:
+def test_a_search_that_cannot_be_asked_for_is_told_in_words(server, open_page):
     page = open_page(f"{server.url}/#/see")
     page.route("**/api/analyse*", lambda route: route.abort())
     page.get_by_role("checkbox", name="Search").check()
@@ -187,8 +175,8 @@ def test_a_search_that_cannot_be_asked_for_is_told_in_words(server: Any, open_pa
 
 
 def test_tournaments_trainings_and_the_api_page(
-    make_server: Callable[..., Any], open_page: Open, tmp_path: Path, assert_accessible: Check
-) -> None:
+    make_server, open_page, tmp_path, assert_accessible
+):
     run = tmp_path / "first"
     run.mkdir()
     (run / "metrics.jsonl").write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "loss": 1.5}\n')
@@ -224,7 +212,7 @@ def test_tournaments_trainings_and_the_api_page(
     assert_accessible(page)
 
 
-def test_the_page_of_tengen_review_needs_no_server(open_page: Open, tmp_path: Path) -> None:
+def test_the_page_of_tengen_review_needs_no_server(open_page, tmp_path):
     game = tmp_path / "game.sgf"
     game.write_text("(;SZ[5]" + "".join(f";{'BW'[n % 2]}[{p}]" for n, p in enumerate(POINTS)) + ")")
     assert run(["review", str(game), "--visits", "4", "--quiet"]) == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,6 @@ PASTE = """text => {
   const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true });
   document.body.dispatchEvent(event);
 }"""
-Open = Callable[..., Any]
-Click = Callable[..., None]
-Check = Callable[[Any], None]
 
 
 def black_stones(page: Any) -> int:
@@ -60,9 +56,7 @@ def answered(page: Any) -> None:
     your_move(page)
 
 
-def test_a_whole_game_by_clicks_to_a_counted_end(
-    server: Any, open_page: Open, client: httpx.Client, click: Click
-) -> None:
+def test_a_whole_game_by_clicks_to_a_counted_end(server, open_page, client, click):
     page = open_page(server.url)
     begin(page)
     helper = make_player("static")
@@ -89,9 +83,7 @@ def test_a_whole_game_by_clicks_to_a_counted_end(
     assert state["result"][:2] in ("B+", "W+") and len(state["moves"]) > 20
 
 
-def test_opponents_are_listed_with_their_rank(
-    server: Any, open_page: Open, client: httpx.Client
-) -> None:
+def test_opponents_are_listed_with_their_rank(server, open_page, client):
     page = open_page(server.url)
     known = {one["id"]: one for one in client.get("/api/opponents").json()}
     rated = [one for one in known.values() if one["level"] and "9x9" in one["ratings"]]
@@ -105,9 +97,7 @@ def test_opponents_are_listed_with_their_rank(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_undo_and_hint(
-    server: Any, open_page: Open, click: Click, scheme: str, assert_accessible: Check
-) -> None:
+def test_undo_and_hint(server, open_page, click, scheme, assert_accessible):
     page = open_page(server.url, color_scheme=scheme)
     page.get_by_role("button", name="Begin").wait_for()
     page.locator("summary").first.click()
@@ -126,9 +116,7 @@ def test_undo_and_hint(
     page.wait_for_function("() => !document.querySelector('.shudan-vertex.shudan-sign_1')")
 
 
-def test_a_game_goes_on_after_the_server_was_killed(
-    make_server: Callable[..., Any], open_page: Open, click: Click
-) -> None:
+def test_a_game_goes_on_after_the_server_was_killed(make_server, open_page, click):
     server = make_server()
     page = open_page(server.url)
     begin(page)
@@ -148,7 +136,7 @@ def test_a_game_goes_on_after_the_server_was_killed(
     page.locator(".games li").first.wait_for()
 
 
-def test_keyboard_only(server: Any, open_page: Open, client: httpx.Client) -> None:
+def test_keyboard_only(server, open_page, client):
     page = open_page(server.url)
     page.get_by_role("button", name="Begin").focus()
     page.keyboard.press("Enter")
@@ -167,9 +155,7 @@ def test_keyboard_only(server: Any, open_page: Open, client: httpx.Client) -> No
     assert game_of(page, client)["moves"][0] == ["B", "C4"]
 
 
-def test_two_tabs_show_the_same_game(
-    server: Any, open_page: Open, client: httpx.Client, click: Click
-) -> None:
+def test_two_tabs_show_the_same_game(server, open_page, client, click):
     one = open_page(server.url)
     begin(one)
     your_move(one)
@@ -184,7 +170,7 @@ def test_two_tabs_show_the_same_game(
         page.get_by_text("This game was deleted.").wait_for()
 
 
-def test_a_phone_confirms_moves_on_large_boards(server: Any, open_page: Open, click: Click) -> None:
+def test_a_phone_confirms_moves_on_large_boards(server, open_page, click):
     page = open_page(server.url, **PHONE)
     begin(page, size="13×13")
     your_move(page)
@@ -196,7 +182,7 @@ def test_a_phone_confirms_moves_on_large_boards(server: Any, open_page: Open, cl
     page.locator(".moves li").nth(1).wait_for(state="attached")
 
 
-def test_the_page_shows_itself_before_the_server_answers(server: Any, open_page: Open) -> None:
+def test_the_page_shows_itself_before_the_server_answers(server, open_page):
     page = open_page("about:blank")
     loaded: list[Any] = []
     page.on("response", lambda response: loaded.append(response))
@@ -208,9 +194,7 @@ def test_the_page_shows_itself_before_the_server_answers(server: Any, open_page:
 
 
 @pytest.mark.parametrize("device", [DESK, PHONE], ids=["desk", "phone"])
-def test_a_game_with_a_teacher_up_to_a_solved_problem(
-    server: Any, open_page: Open, client: httpx.Client, click: Click, device: dict[str, Any]
-) -> None:
+def test_a_game_with_a_teacher_up_to_a_solved_problem(server, open_page, client, click, device):
     page = open_page(server.url, **device)
     page.get_by_role("checkbox", name="Teach me").check()
     page.get_by_label("Stop me when").select_option("2")
@@ -242,7 +226,7 @@ def test_a_game_with_a_teacher_up_to_a_solved_problem(
     page.get_by_text("Solved with").wait_for()
 
 
-def test_two_people_step_through_their_game(server: Any, open_page: Open, click: Click) -> None:
+def test_two_people_step_through_their_game(server, open_page, click):
     page = open_page(server.url)
     begin(page, "Two people")
     for count, vertex in enumerate(("E5", "C3", "G7", "C7"), 1):
@@ -262,8 +246,8 @@ def test_two_people_step_through_their_game(server: Any, open_page: Open, click:
 
 
 def test_variations_are_edited_commented_pasted_and_saved(
-    server: Any, open_page: Open, click: Click, assert_accessible: Check, tmp_path: Path
-) -> None:
+    server, open_page, click, assert_accessible, tmp_path
+):
     page = open_page(f"{server.url}/#/study")
     page.get_by_role("button", name="Save as SGF").wait_for()
     page.evaluate(PASTE, "(;SZ[9];B[ee];W[cc])")
@@ -284,9 +268,7 @@ def test_variations_are_edited_commented_pasted_and_saved(
     assert page.locator(".tree g").count() == 3
 
 
-def test_a_double_tap_neither_passes_nor_resigns(
-    server: Any, open_page: Open, client: httpx.Client
-) -> None:
+def test_a_double_tap_neither_passes_nor_resigns(server, open_page, client):
     page = open_page(server.url, **PHONE)
     key = begin(page, "Two people")
     for name, yes in (("Pass", "Yes, pass"), ("Resign", "Yes, resign")):
@@ -305,7 +287,7 @@ def test_a_double_tap_neither_passes_nor_resigns(
 
 
 @pytest.mark.parametrize("kind", ["play", "problems", "review", "study", "score", "see", "explore"])
-def test_nothing_overflows_a_small_phone(server: Any, open_page: Open, kind: str) -> None:
+def test_nothing_overflows_a_small_phone(server, open_page, kind):
     page = open_page(f"{server.url}/#/{kind}", **SMALL)
     page.get_by_role("heading").first.wait_for()
     page.wait_for_timeout(300)
@@ -313,8 +295,8 @@ def test_nothing_overflows_a_small_phone(server: Any, open_page: Open, kind: str
 
 
 def test_the_page_can_be_installed_and_opens_without_the_server(
-    make_server: Callable[..., Any], open_page: Open, client: httpx.Client, click: Click
-) -> None:
+    make_server, open_page, client, click
+):
     manifest = client.get("/static/manifest.webmanifest").json()
     assert manifest["start_url"] == "/" and manifest["display"] == "standalone"
     for icon in manifest["icons"]:
@@ -335,15 +317,13 @@ def test_the_page_can_be_installed_and_opens_without_the_server(
 @pytest.mark.parametrize(
     ("locale", "word"), [("de", "Spielen"), ("ja", "対局"), ("zh-CN", "对局"), ("ko", "대국")]
 )
-def test_the_browser_chooses_the_language(
-    server: Any, open_page: Open, locale: str, word: str
-) -> None:
+def test_the_browser_chooses_the_language(server, open_page, locale, word):
     page = open_page(server.url, locale=locale)
     page.get_by_role("heading", name=word, exact=True).wait_for()
     assert page.evaluate("document.documentElement.lang") == locale[:2]
 
 
-def test_every_language_has_every_text_with_its_values() -> None:
+def test_every_language_has_every_text_with_its_values():
     def texts(path: Path) -> dict[str, set[str]]:
         found = re.findall(r'^  (\w+):\s+"((?:[^"\\]|\\.)*)",$', path.read_text("utf-8"), re.M)
         return {key: set(re.findall(r"\{(\w+)\}", value)) for key, value in found}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -22,7 +21,6 @@ GAMES = (
     "(;SZ[9]RE[W+2.5];B[ee];W[ge];B[cc])"
     "(;SZ[9];B[cc];W[gg])"
 )
-Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +45,7 @@ def moves_of(answer: dict[str, Any]) -> dict[str, int]:
     return {move["move"]: move["count"] for move in answer["moves"]}
 
 
-def test_next_moves_fold_mirror_images(asking: httpx.Client) -> None:
+def test_next_moves_fold_mirror_images(asking):
     [collection] = asking.get("/api/collections").json()
     assert collection["name"] == "four.sgf"
     place = f"/api/explore/{collection['id']}"
@@ -69,7 +67,7 @@ def test_next_moves_fold_mirror_images(asking: httpx.Client) -> None:
     assert inside["corner"] == "top right"
 
 
-def test_a_dropped_collection_is_kept_and_bad_ones_are_told(asking: httpx.Client) -> None:
+def test_a_dropped_collection_is_kept_and_bad_ones_are_told(asking):
     data = "(;SZ[13];B[gg])(;SZ[13];B[gg])"
     made = asking.post(
         "/api/collections", params={"name": "../../my <b>games.sgf"}, content=data, headers=SGF
@@ -91,7 +89,7 @@ def test_a_dropped_collection_is_kept_and_bad_ones_are_told(asking: httpx.Client
     assert asking.post(place, json=wrong).status_code == 422
 
 
-def test_a_damaged_index_is_listed_and_told(tmp_path: Path) -> None:
+def test_a_damaged_index_is_listed_and_told(tmp_path):
     folder = tmp_path / "openings"
     folder.mkdir()
     (folder / "old.openings").write_bytes(b"nothing of the kind")
@@ -107,9 +105,7 @@ def test_a_damaged_index_is_listed_and_told(tmp_path: Path) -> None:
         explore_openings(arguments, None)  # type: ignore[arg-type]
 
 
-def test_exploring_by_clicks_and_keys(
-    exploring: Any, open_page: Open, click: Callable[..., None], assert_accessible: Any
-) -> None:
+def test_exploring_by_clicks_and_keys(exploring, open_page, click, assert_accessible):
     page = open_page(f"{exploring.url}/#/explore")
     page.get_by_role("radio", name="9×9").check()
     page.get_by_text("Black to move: 4 of 4 games.").wait_for()

@@ -10,12 +10,11 @@ import sys
 import tarfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil
 import pytest
 import uvicorn
@@ -61,9 +60,7 @@ def streams(server: Server, count: int) -> Iterator[None]:
     ("number", "count", "status", "line"),
     [(signal.SIGINT, 2, 3, "tengen: interrupted"), (signal.SIGTERM, 30, 143, "tengen: terminated")],
 )
-def test_signals_end_the_server_in_one_line(
-    own_server: Server, number: int, count: int, status: int, line: str
-) -> None:
+def test_signals_end_the_server_in_one_line(own_server, number, count, status, line):
     assert own_server.process is not None
     with streams(own_server, count):
         own_server.process.send_signal(number)
@@ -71,9 +68,7 @@ def test_signals_end_the_server_in_one_line(
     assert log_of(own_server) == [line]
 
 
-def test_a_second_server_on_one_database_is_refused(
-    own_server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_second_server_on_one_database_is_refused(own_server, tmp_path, capsys):
     link = tmp_path / "link.sqlite"
     link.symlink_to(own_server.database)
     for path in (own_server.database, link):
@@ -84,7 +79,7 @@ def test_a_second_server_on_one_database_is_refused(
         )
 
 
-def test_an_archive_that_lies_is_refused_at_once(client: httpx.Client) -> None:
+def test_an_archive_that_lies_is_refused_at_once(client):
     member = tarfile.TarInfo("a.sgf")
     member.size = 2**40
     lie = member.tobuf() + b"(;SZ[9];B[ee])" + b"\0" * 2000
@@ -94,7 +89,7 @@ def test_an_archive_that_lies_is_refused_at_once(client: httpx.Client) -> None:
     assert client.post("/api/collections?name=big.tar", content=lie).status_code == 422
 
 
-def test_uploads_are_read_outside_of_the_event_loop(server: Server, client: httpx.Client) -> None:
+def test_uploads_are_read_outside_of_the_event_loop(server, client):
     nested = b"(;SZ[9]" + b"(;B[aa]" * 100_000 + b")" * 100_001
     waits: list[float] = []
     ended = threading.Event()
@@ -127,9 +122,7 @@ def limit_files(server: Server, size: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sets limits of another process")
-def test_on_a_full_disk_nothing_is_shown_that_is_not_stored(
-    own_server: Server, wait_for: Callable[..., Any]
-) -> None:
+def test_on_a_full_disk_nothing_is_shown_that_is_not_stored(own_server, wait_for):
     settled = {"size": 5, "opponent": "level-1"}
     with own_server.client() as client:
         way = f"/api/games/{client.post('/api/games', json=settled).json()['id']}"
@@ -167,9 +160,7 @@ def test_on_a_full_disk_nothing_is_shown_that_is_not_stored(
         wait_for(lambda: len(client.get(way).json()["moves"]) == len(state["moves"]) + 1)
 
 
-def test_idle_and_slow_connections_are_closed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_idle_and_slow_connections_are_closed(monkeypatch, tmp_path):
     monkeypatch.setattr(security, "_ARRIVAL", 0.5)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -203,9 +194,7 @@ def test_idle_and_slow_connections_are_closed(
     thread.join()
 
 
-def test_a_failed_review_can_be_tried_again(
-    own_server: Server, wait_for: Callable[..., Any]
-) -> None:
+def test_a_failed_review_can_be_tried_again(own_server, wait_for):
     with own_server.client() as client:
         made = client.post("/api/reviews?name=a.sgf&quick=true", content=b"(;SZ[5];B[cc])").json()
         way = f"/api/reviews/{made[0]['id']}"

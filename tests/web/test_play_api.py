@@ -38,9 +38,7 @@ def settled(client: httpx.Client, wait_for: Wait, game: dict[str, Any]) -> dict[
     return wait_for(done)
 
 
-def test_the_machine_answers_and_undo_takes_both_moves_back(
-    client: httpx.Client, wait_for: Wait
-) -> None:
+def test_the_machine_answers_and_undo_takes_both_moves_back(client, wait_for):
     game = begin(client)
     assert game["turn"] == "black" and not game["thinking"]
     act(client, game, "moves", move="E5").raise_for_status()
@@ -52,7 +50,7 @@ def test_the_machine_answers_and_undo_takes_both_moves_back(
     assert act(client, game, "undo").status_code == 422
 
 
-def test_illegal_moves_and_nonsense_are_told_in_words(client: httpx.Client, wait_for: Wait) -> None:
+def test_illegal_moves_and_nonsense_are_told_in_words(client, wait_for):
     game = begin(client)
     act(client, game, "moves", move="E5").raise_for_status()
     settled(client, wait_for, game)
@@ -75,7 +73,7 @@ def test_illegal_moves_and_nonsense_are_told_in_words(client: httpx.Client, wait
     assert client.get("/api/ladder", params={"size": 99}).status_code == 422
 
 
-def test_a_stale_page_cannot_move(client: httpx.Client, wait_for: Wait) -> None:
+def test_a_stale_page_cannot_move(client, wait_for):
     game = begin(client)
     act(client, game, "moves", move="E5", version=game["version"]).raise_for_status()
     settled(client, wait_for, game)
@@ -83,7 +81,7 @@ def test_a_stale_page_cannot_move(client: httpx.Client, wait_for: Wait) -> None:
     assert answer.status_code == 409
 
 
-def test_counting_with_a_toggled_block(client: httpx.Client, wait_for: Wait) -> None:
+def test_counting_with_a_toggled_block(client, wait_for):
     # Black has the whole board but for a lone white stone.
     sgf = (
         "(;SZ[9]KM[0.5]RU[Chinese];B[ec];W[bb];B[ed];W[tt];B[ee];W[tt];B[ef];W[tt];B[eb];W[tt];B[ea]"
@@ -113,16 +111,14 @@ def test_counting_with_a_toggled_block(client: httpx.Client, wait_for: Wait) -> 
     assert data.headers["content-disposition"].startswith("attachment")
 
 
-def test_resigning_while_the_machine_thinks(client: httpx.Client) -> None:
+def test_resigning_while_the_machine_thinks(client):
     game = begin(client, opponent="level-10", size=19)
     act(client, game, "moves", move="Q16").raise_for_status()
     state = act(client, game, "moves", move="resign").json()
     assert state["status"] == "over" and state["result"] == "W+R" and state["won"] is False
 
 
-def test_taking_back_stops_the_thinking_and_the_next_move_is_answered(
-    client: httpx.Client, wait_for: Wait
-) -> None:
+def test_taking_back_stops_the_thinking_and_the_next_move_is_answered(client, wait_for):
     game = begin(client, opponent="level-10", size=19)
     act(client, game, "moves", move="Q16").raise_for_status()
     time.sleep(0.3)
@@ -136,13 +132,13 @@ def test_taking_back_stops_the_thinking_and_the_next_move_is_answered(
     assert show(client, game)["moves"] == []
 
 
-def test_a_clock_runs_out(client: httpx.Client, wait_for: Wait) -> None:
+def test_a_clock_runs_out(client, wait_for):
     game = begin(client, minutes=0.02, increment=0)
     state = wait_for(lambda: (s := show(client, game))["status"] == "over" and s)
     assert state["result"] == "W+T" and state["clock"]["black"] == 0
 
 
-def test_the_ladder_follows_results(client: httpx.Client) -> None:
+def test_the_ladder_follows_results(client):
     first = client.get("/api/ladder", params={"size": 13}).json()
     game = begin(client, ladder=True, size=13)
     assert game["opponent"] == first["opponent"] == "level-2"
@@ -150,7 +146,7 @@ def test_the_ladder_follows_results(client: httpx.Client) -> None:
     assert client.get("/api/ladder", params={"size": 13}).json()["opponent"] == "level-1"
 
 
-def test_events_tell_every_change_until_the_game_is_deleted(client: httpx.Client) -> None:
+def test_events_tell_every_change_until_the_game_is_deleted(client):
     game = begin(client)
     place = f"/api/games/{game['id']}"
     assert game["id"] in [entry["id"] for entry in client.get("/api/games").json()]
@@ -165,7 +161,7 @@ def test_events_tell_every_change_until_the_game_is_deleted(client: httpx.Client
     assert client.get(place).status_code == client.delete(place).status_code == 404
 
 
-def test_a_hint_has_lines_and_win_rates(client: httpx.Client) -> None:
+def test_a_hint_has_lines_and_win_rates(client):
     game = begin(client)
     found = act(client, game, "hint").json()
     best = found["moves"][0]
@@ -173,9 +169,7 @@ def test_a_hint_has_lines_and_win_rates(client: httpx.Client) -> None:
     assert len(found["ownership"]) == 81
 
 
-def test_a_broken_engine_is_told_and_loses_no_game(
-    make_server: Callable[..., Any], wait_for: Wait
-) -> None:
+def test_a_broken_engine_is_told_and_loses_no_game(make_server, wait_for):
     server = make_server("--player", "gtp:false")
     with server.client() as client:
         game = begin(client, opponent="own-1")
@@ -187,9 +181,7 @@ def test_a_broken_engine_is_told_and_loses_no_game(
         assert act(client, game, "undo").json()["moves"] == []
 
 
-def test_a_pass_that_loses_points_is_asked_about_and_does_not_end_the_game(
-    client: httpx.Client, wait_for: Wait
-) -> None:
+def test_a_pass_that_loses_points_is_asked_about_and_does_not_end_the_game(client, wait_for):
     game = begin(client, opponent="level-1")
     act(client, game, "moves", move="E5").raise_for_status()
     settled(client, wait_for, game)
@@ -206,9 +198,7 @@ def test_a_pass_that_loses_points_is_asked_about_and_does_not_end_the_game(
     assert state["status"] == "playing" and len(state["moves"]) == 4 and not state["open"]
 
 
-def test_a_teacher_stops_the_game_and_mistakes_become_problems(
-    client: httpx.Client, wait_for: Wait
-) -> None:
+def test_a_teacher_stops_the_game_and_mistakes_become_problems(client, wait_for):
     game = begin(client, teach=2)
 
     def stopped() -> dict[str, Any] | None:
@@ -242,7 +232,7 @@ def test_a_teacher_stops_the_game_and_mistakes_become_problems(
     assert client.get(f"/api/problems/{key}").status_code == 404
 
 
-def test_two_people_take_turns_and_take_back_one_move(client: httpx.Client) -> None:
+def test_two_people_take_turns_and_take_back_one_move(client):
     game = begin(client, opponent="person")
     assert game["you"] == "both"
     for move in ("E5", "C3", "G7"):
@@ -254,7 +244,7 @@ def test_two_people_take_turns_and_take_back_one_move(client: httpx.Client) -> N
     assert state["result"] == "W+R" and state["won"] is None
 
 
-def test_an_estimate_has_owners_and_says_who_speaks(client: httpx.Client) -> None:
+def test_an_estimate_has_owners_and_says_who_speaks(client):
     stones = ["....XO..."] * 9
     found = client.post("/api/estimate", json={"size": 9, "stones": stones, "komi": 0.5}).json()
     assert len(found["ownership"]) == 81 and found["by"] and found["spread"] > 0

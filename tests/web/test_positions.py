@@ -14,8 +14,8 @@ from tengen.errors import IllegalMoveError
 from tengen.game.judging import count_without
 from tengen.records import GameRecord, loads
 from tengen.records.record import board_at
+from tengen.reviews import ReviewSettings
 from tengen.reviews.game import find_reviewer, review_game
-from tengen.reviews.settings import ReviewSettings
 from tengen.web.positions import (
     counted,
     finite,
@@ -28,13 +28,13 @@ from tengen.web.positions import (
 from tengen.web.tasks import review_page
 
 
-def test_only_empty_points_that_may_not_be_played_are_illegal() -> None:
+def test_only_empty_points_that_may_not_be_played_are_illegal():
     board = Board.from_ascii(". X .\nX X .\n. . .", to_play=3 - BLACK)
     assert illegal_points(board) == ["A3"]
     assert illegal_points(Board(5)) == []
 
 
-def test_a_position_has_stones_turn_last_move_and_captures() -> None:
+def test_a_position_has_stones_turn_last_move_and_captures():
     board = Board.from_ascii("O X .\n. . .\n. . .", to_play=BLACK)
     assert position_of(board)["last"] is None
     board.play("A2")  # takes the stone in the corner
@@ -44,12 +44,12 @@ def test_a_position_has_stones_turn_last_move_and_captures() -> None:
     assert named_moves(board) == [["B", "A2"], ["W", "pass"]]
 
 
-def test_a_count_has_the_points_of_either_side() -> None:
+def test_a_count_has_the_points_of_either_side():
     told = counted(count_without(Board.from_ascii(". X O .\n. X O ."), []))
     assert (told["black_points"], told["white_points"]) == (["1000"] * 2, ["0001"] * 2)
 
 
-def test_blocks_are_told_with_what_json_can_write() -> None:
+def test_blocks_are_told_with_what_json_can_write():
     board = Board.from_ascii(". X .\nX X .\n. O .")
     sure, unsure = board.block("B3"), board.block("B1")
     verdict = Verdict(
@@ -85,7 +85,7 @@ def slowly(record: GameRecord) -> list[Board]:
 @pytest.mark.parametrize(
     ("sgf", "count"), [(GOOD, 5), (ILLEGAL, 4), ("(;SZ[9];B[ee];W[ee])", 2), ("(;SZ[9])", 1)]
 )
-def test_positions_are_those_of_a_replay_from_the_start(sgf: str, count: int) -> None:
+def test_positions_are_those_of_a_replay_from_the_start(sgf, count):
     [record] = loads(sgf)
     boards, remark = replayed(record)
     assert boards == slowly(record) and len(boards) == count
@@ -94,7 +94,7 @@ def test_positions_are_those_of_a_replay_from_the_start(sgf: str, count: int) ->
     assert ("taken" in remark) == (count <= len(record.moves))
 
 
-def test_a_game_without_a_first_position_is_refused() -> None:
+def test_a_game_without_a_first_position_is_refused():
     [record] = loads("(;SZ[2]AB[aa][ab][ba][bb])")
     with pytest.raises(IllegalMoveError):
         replayed(record)
@@ -103,7 +103,7 @@ def test_a_game_without_a_first_position_is_refused() -> None:
 EVIL = "</script><script>alert(1)</script>"
 
 
-def test_the_page_of_a_review_holds_everything_and_asks_for_nothing() -> None:
+def test_the_page_of_a_review_holds_everything_and_asks_for_nothing():
     [record] = loads(f"(;SZ[5]PB[{EVIL}]C[{EVIL}];B[cc];W[bb];B[cb])")
     found = review_game(record, find_reviewer(5, 5, ReviewSettings(quick=True)))
     page = review_page(found, f"a game {EVIL}", "../index.html")

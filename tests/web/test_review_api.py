@@ -38,7 +38,7 @@ def finished(client: httpx.Client, wait_for: Wait, key: str) -> dict[str, Any]:
     return wait_for(done, 300)
 
 
-def test_a_review_streams_and_ends_as_sgf_and_table(client: httpx.Client, wait_for: Wait) -> None:
+def test_a_review_streams_and_ends_as_sgf_and_table(client, wait_for):
     [made] = add(client, SHORT, name="a.sgf", visits=4)
     assert made["black"] == EVIL and made["moves"] == 10
     told: dict[int, dict[str, Any]] = {}
@@ -70,9 +70,7 @@ def test_a_review_streams_and_ends_as_sgf_and_table(client: httpx.Client, wait_f
         assert abs(float(row["points_lost"]) - part["move"]["points_lost"]) < 1e-3
 
 
-def test_an_interrupted_review_equals_one_that_never_stopped(
-    make_server: Callable[..., Any], wait_for: Wait
-) -> None:
+def test_an_interrupted_review_equals_one_that_never_stopped(make_server, wait_for):
     server = make_server()
     with server.client() as client:
         [whole] = add(client, SHORT, visits=20)
@@ -85,7 +83,7 @@ def test_an_interrupted_review_equals_one_that_never_stopped(
     assert found["status"] == "done" and found["parts"] == expected
 
 
-def test_reviews_do_not_block_play(client: httpx.Client, wait_for: Wait) -> None:
+def test_reviews_do_not_block_play(client, wait_for):
     made = add(client, "(;SZ[19];B[dd];W[pp];B[pd];W[dp])" * 20)
     assert len(made) == 20
     game = client.post("/api/games", json={"size": 9, "opponent": "random"}).json()
@@ -107,14 +105,14 @@ def test_reviews_do_not_block_play(client: httpx.Client, wait_for: Wait) -> None
         assert client.delete(f"/api/reviews/{one['id']}").status_code == 204
 
 
-def test_all_waiting_reviews_are_cancelled_at_once(client: httpx.Client) -> None:
+def test_all_waiting_reviews_are_cancelled_at_once(client):
     assert len(add(client, "(;SZ[9];B[ee];W[cc];B[gg])" * 5)) == 5
     assert client.delete("/api/reviews").json()["cancelled"] >= 1
     left = client.get("/api/reviews").json()
     assert not [one for one in left if one["status"] == "waiting"]
 
 
-def test_reviews_that_cannot_be(client: httpx.Client, wait_for: Wait) -> None:
+def test_reviews_that_cannot_be(client, wait_for):
     assert client.get("/api/reviews/none").status_code == 404
     assert client.get("/api/reviews/none/sgf").status_code == 404
     answer = client.post("/api/reviews?visits=99999", content=SHORT.encode(), headers=SGF)
@@ -126,7 +124,7 @@ def test_reviews_that_cannot_be(client: httpx.Client, wait_for: Wait) -> None:
     assert client.get(f"/api/reviews/{made['id']}/sgf").status_code == 422
 
 
-def test_a_game_played_here_can_be_reviewed(client: httpx.Client, wait_for: Wait) -> None:
+def test_a_game_played_here_can_be_reviewed(client, wait_for):
     game = client.post("/api/games", json={"size": 9, "opponent": "random"}).json()
     client.post(f"/api/games/{game['id']}/moves", json={"move": "resign"}).raise_for_status()
     [made] = client.post(f"/api/games/{game['id']}/review").json()
@@ -136,7 +134,7 @@ def test_a_game_played_here_can_be_reviewed(client: httpx.Client, wait_for: Wait
 # ----- Positions -----
 
 
-def test_positions_follow_the_rules(client: httpx.Client) -> None:
+def test_positions_follow_the_rules(client):
     moves = [["B", "E5"], ["W", "E4"]]
     found = client.post("/api/position", json={"size": 9, "moves": moves}).json()
     assert found["turn"] == "black" and found["last"] == "E4" and found["stones"][5][4] == "O"
@@ -152,7 +150,7 @@ def test_positions_follow_the_rules(client: httpx.Client) -> None:
         assert answer.status_code == 422 and answer.json()["detail"]
 
 
-def test_prediction_score_and_analysis(client: httpx.Client) -> None:
+def test_prediction_score_and_analysis(client):
     found = client.post("/api/predict", json={"size": 9, "moves": [["B", "E5"]]}).json()
     chances = [move["probability"] for move in found["moves"]]
     assert len(chances) == 10 and chances == sorted(chances, reverse=True)
@@ -174,7 +172,7 @@ def test_prediction_score_and_analysis(client: httpx.Client) -> None:
     assert values[-1]["visits"] >= 25 and values[-1]["moves"][0]["line"]
 
 
-def test_every_machine_says_what_it_sees(client: httpx.Client) -> None:
+def test_every_machine_says_what_it_sees(client):
     known = {machine["id"]: machine for machine in client.get("/api/machines").json()}
     moves = [["B", "E5"], ["W", "C3"]]
     for name, offered in (
@@ -199,7 +197,7 @@ def test_every_machine_says_what_it_sees(client: httpx.Client) -> None:
     assert client.post("/api/see/nobody", json={"size": 9}).status_code == 422
 
 
-def test_files_are_shown_without_being_kept(client: httpx.Client) -> None:
+def test_files_are_shown_without_being_kept(client):
     answer = client.post("/api/records?name=../../x.sgf", content=SHORT.encode(), headers=SGF)
     found = answer.json()
     assert found["file"] == "x.sgf" and len(found["positions"]) == 11 and found["games"] == 1
@@ -208,7 +206,7 @@ def test_files_are_shown_without_being_kept(client: httpx.Client) -> None:
     )
 
 
-def test_the_api_is_described(client: httpx.Client) -> None:
+def test_the_api_is_described(client):
     paths = client.get("/api/openapi.json").json()["paths"]
     for path in ("/api/score", "/api/predict", "/api/reviews", "/api/games", "/api/analyse"):
         assert paths[path]["post"]["description"]
@@ -217,7 +215,7 @@ def test_the_api_is_described(client: httpx.Client) -> None:
 # ----- Arena and laboratory -----
 
 
-def test_ladders_are_shown_and_their_games_replayed(client: httpx.Client) -> None:
+def test_ladders_are_shown_and_their_games_replayed(client):
     arenas = {entry["name"]: entry["id"] for entry in client.get("/api/arenas").json()}
     key = arenas["ladder 9x9"]
     found = client.get(f"/api/arenas/{key}").json()
@@ -232,7 +230,7 @@ def test_ladders_are_shown_and_their_games_replayed(client: httpx.Client) -> Non
         assert client.get(f"/api/{path}").status_code == 404
 
 
-def test_metrics_are_read_while_they_are_written(tmp_path: Any) -> None:
+def test_metrics_are_read_while_they_are_written(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.write_text(
         '{"step": 1, "loss": 2.5, "name": "x"}\n{"step": 2, "loss": NaN}\n{"step": 3, "lo'

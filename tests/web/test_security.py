@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -25,7 +24,7 @@ def read(data: bytes, name: str) -> list[GameRecord]:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
-def test_foreign_hosts_are_refused(client: httpx.Client, host: str) -> None:
+def test_foreign_hosts_are_refused(client, host):
     assert client.get("/api/games", headers={"host": host}).status_code == 421
     assert client.get("/", headers={"host": host}).status_code == 421
 
@@ -40,18 +39,18 @@ def test_foreign_hosts_are_refused(client: httpx.Client, host: str) -> None:
         {"sec-fetch-site": "same-site"},
     ],
 )
-def test_other_sites_are_refused(client: httpx.Client, headers: dict[str, str]) -> None:
+def test_other_sites_are_refused(client, headers):
     assert client.post("/api/games", json={}, headers=headers).status_code == 403
     assert client.get("/api/games", headers=headers).status_code == 403
 
 
-def test_the_own_page_is_answered(client: httpx.Client) -> None:
+def test_the_own_page_is_answered(client):
     origin = str(client.base_url).rstrip("/")
     headers = {"origin": origin, "sec-fetch-site": "same-origin"}
     assert client.get("/api/games", headers=headers).status_code == 200
 
 
-def test_headers_keep_the_page_to_itself(client: httpx.Client) -> None:
+def test_headers_keep_the_page_to_itself(client):
     for path in ("/", "/static/app.js", "/api/games", "/api/nothing"):
         answer = client.get(path)
         policy = answer.headers["content-security-policy"]
@@ -61,7 +60,7 @@ def test_headers_keep_the_page_to_itself(client: httpx.Client) -> None:
     assert "<script>" not in page and "onload=" not in page and "style=" not in page
 
 
-def test_the_page_is_small(client: httpx.Client) -> None:
+def test_the_page_is_small(client):
     files = [path for path in STATIC.iterdir() if path.is_file()]
     assert {path.name for path in files} == {
         *("app.css", "app.js", "index.html", "sw.js", "manifest.webmanifest"),
@@ -70,12 +69,12 @@ def test_the_page_is_small(client: httpx.Client) -> None:
     assert sum(len(gzip.compress(path.read_bytes())) for path in files) < 120_000
 
 
-def test_static_files_stay_in_their_folder(client: httpx.Client) -> None:
+def test_static_files_stay_in_their_folder(client):
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py"):
         assert client.get(path).status_code == 404
 
 
-def test_large_bodies_are_refused(client: httpx.Client) -> None:
+def test_large_bodies_are_refused(client):
     much = b"(" * 9_000_000
     answer = client.post("/api/games/upload", content=much, headers=SGF)
     assert answer.status_code == 413
@@ -88,13 +87,13 @@ def test_large_bodies_are_refused(client: httpx.Client) -> None:
     assert answer.status_code == 413
 
 
-def test_bad_files_are_told_in_words(client: httpx.Client) -> None:
+def test_bad_files_are_told_in_words(client):
     for data in (b"", b"hello", b"\x1f\x8b\x08broken", b"PK\x03\x04broken", b"(;SZ[99])"):
         answer = client.post("/api/games/upload", content=data, headers=SGF)
         assert answer.status_code == 422 and answer.json()["detail"], data
 
 
-def test_packed_files_cannot_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packed_files_cannot_grow_without_end(monkeypatch):
     monkeypatch.setattr(positions, "_UNPACKED_BYTES", 80_000)
     bomb = gzip.compress(b"(;C[" + b"a" * 1_000_000 + b"])")
     with pytest.raises(RecordError, match="grows beyond"):
@@ -111,7 +110,7 @@ def test_packed_files_cannot_grow_without_end(monkeypatch: pytest.MonkeyPatch) -
         read(long, "a.sgf")
 
 
-def test_archives_and_old_files_are_read() -> None:
+def test_archives_and_old_files_are_read():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("one.sgf", "(;SZ[9];B[aa])")
@@ -122,7 +121,7 @@ def test_archives_and_old_files_are_read() -> None:
     assert len(record.moves) == 2
 
 
-def test_a_token_is_asked_for(make_server: Callable[..., Any]) -> None:
+def test_a_token_is_asked_for(make_server):
     server = make_server("--host", "0.0.0.0", "--token", "long-s3cret-word")
     base = f"http://127.0.0.1:{server.port}"
     with httpx.Client(base_url=base, timeout=60) as client:
@@ -138,14 +137,14 @@ def test_a_token_is_asked_for(make_server: Callable[..., Any]) -> None:
         assert client.get("/api/games", headers={"host": "evil.example"}).status_code == 421
 
 
-def test_another_host_needs_a_token() -> None:
+def test_another_host_needs_a_token():
     from tengen.cli import run
 
     for token in ([], ["--token", ""], ["--token", "a"]):
         assert run(["web", "--host", "0.0.0.0", "--no-browser", *token]) == 1
 
 
-def test_only_the_command_line_brings_specs() -> None:
+def test_only_the_command_line_brings_specs():
     found = list_opponents(["mcts:playouts=5"])
     assert found["own-1"].spec == "mcts:playouts=5"
     assert all(not one.spec.startswith(("gtp:", "python:")) for one in found.values())

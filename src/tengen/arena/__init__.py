@@ -4,17 +4,16 @@
 file of results, `run_tournament` plays the missing games, `results_of` makes the tables.
 """
 
-from tengen.arena.database import Database, GameRow
+from tengen.arena.database import Database
 from tengen.arena.game import PlayedGame, play_game
 from tengen.arena.match import play_match
-from tengen.arena.ratings import PairScore, Rating, Sprt, rate
-from tengen.arena.results import MatchResult, Results, match_result, results_of
-from tengen.arena.runner import RunSummary, run_tournament
+from tengen.arena.ratings import Rating, rate
+from tengen.arena.results import MatchResult, Results, results_of
+from tengen.arena.runner import run_tournament
 from tengen.arena.tournament import (
     Conditions,
     Entrant,
     GameJob,
-    OpeningSettings,
     Tournament,
     load_tournament,
     pairings,
@@ -27,18 +26,12 @@ __all__ = [
     "Database",
     "Entrant",
     "GameJob",
-    "GameRow",
     "MatchResult",
-    "OpeningSettings",
-    "PairScore",
     "PlayedGame",
     "Rating",
     "Results",
-    "RunSummary",
-    "Sprt",
     "Tournament",
     "load_tournament",
-    "match_result",
     "pairings",
     "parse_tournament",
     "play_game",

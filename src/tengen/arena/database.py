@@ -19,12 +19,11 @@ from filelock import FileLock
 
 from tengen import __version__
 from tengen.arena.game import PlayedGame
-from tengen.arena.tournament import Entrant, GameKey, Tournament, checked
+from tengen.arena.tournament import GameKey, Tournament, checked
 from tengen.errors import TengenError
 from tengen.files import lock, neighbour
 
-_FORMAT = 1
-"""Version of the tables; a file of another version is refused."""
+_FORMAT = 1  # version of the tables; a file of another version is refused
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,12 @@ class GameRow:
     black: str
     white: str
     result: str
-    winner: str | None
-    """Name of the winner; None for a draw."""
+    winner: str | None  # None for a draw
     reason: str
     fault: str | None
     detail: str | None
     seed: int
-    opening: int
-    """Plies of the opening."""
+    opening: int  # plies
     moves: str
     plies: int
     seconds_black: float
@@ -104,10 +101,9 @@ class Database:
 
     @classmethod
     def open(cls, path: str | Path | None, tournament: Tournament) -> Database:
-        """Open a database to write this tournament's games, making it where there is none.
+        """Open a database, in memory without a path, to write this tournament's games.
 
-        Without a path it lives in memory. A later run may have more games and more players;
-        everything else must be the same.
+        A later run may have more games and more players; everything else must be the same.
         """
         if path is None:
             database = cls(sqlite3.connect(":memory:"), "memory", None)
@@ -115,22 +111,19 @@ class Database:
             return database
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(path.name + ".lock")
-        held = lock(beside, path, "wait for it or stop it")
-        try:
-            connection = sqlite3.connect(path, timeout=30)
-            database = cls(connection, str(path), held)
+        held = lock(path.with_name(path.name + ".lock"), path, "wait for it or stop it")
+        with contextlib.ExitStack() as stack:
+            stack.callback(held.release)
+            database = cls(sqlite3.connect(path, timeout=30), str(path), held)
+            stack.callback(database.close)
             try:
-                connection.execute("PRAGMA journal_mode=WAL")
+                database._connection.execute("PRAGMA journal_mode=WAL")
                 # A power cut must not lose a game that was reported as finished.
-                connection.execute("PRAGMA synchronous=FULL")
+                database._connection.execute("PRAGMA synchronous=FULL")
                 database._make(tournament)
             except sqlite3.DatabaseError as failure:
-                connection.close()
                 raise TengenError(f"{path}: no results database: {failure}") from None
-        except BaseException:
-            held.release()
-            raise
+            stack.pop_all()
         return database
 
     @classmethod
@@ -194,17 +187,15 @@ class Database:
 
     def games(self) -> list[GameRow]:
         """List the finished games by number, then by pairing, whenever they were played."""
-        rows = self._rows(f"SELECT {_NAMES} FROM games ORDER BY number, a, b")
-        return [GameRow(*row) for row in rows]
+        return [GameRow(*row) for row in self._rows(_NAMES, "games ORDER BY number, a, b")]
 
     def finished(self) -> set[GameKey]:
         """Return the keys of all finished games."""
-        return set(self._rows("SELECT a, b, number FROM games"))
+        return set(self._rows("a, b, number", "games"))
 
     def voids(self) -> list[GameRow]:
         """List the void games in the order in which they happened."""
-        rows = self._rows(f"SELECT {_NAMES} FROM voids ORDER BY id")
-        return [GameRow(*row) for row in rows]
+        return [GameRow(*row) for row in self._rows(_NAMES, "voids ORDER BY id")]
 
     def copy_to(self, path: str | Path) -> None:
         """Write a compact copy that can be read where nothing may be written, for shipping."""
@@ -219,10 +210,9 @@ class Database:
         except sqlite3.Error as failure:
             raise TengenError(f"{self.path}: cannot be copied to {path}: {failure}") from None
 
-    def _rows(self, query: str) -> list[Any]:
-        """Return everything a query finds."""
+    def _rows(self, columns: str, table: str) -> list[Any]:
         try:
-            return self._connection.execute(query).fetchall()
+            return self._connection.execute(f"SELECT {columns} FROM {table}").fetchall()
         except sqlite3.Error as failure:
             raise TengenError(f"{self.path}: cannot be read: {failure}") from None
 
@@ -244,10 +234,8 @@ class Database:
                 self._set_meta("format", str(_FORMAT))
                 self._set_meta("made_by", f"tengen {__version__}")
             self._check_format()
-            before = self._meta("tournament")
-            if before is not None:
-                old = checked(Tournament, json.loads(before))
-                tournament = _joined(old, tournament, self.path)
+            if self._meta("tournament") is not None:
+                tournament = _joined(self.tournament, tournament, self.path)
             self._set_meta("tournament", tournament.model_dump_json())
             for entrant in tournament.entrants:
                 self._connection.execute(
@@ -259,11 +247,9 @@ class Database:
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def _check_format(self) -> None:
-        version = self._meta("format")
-        if version != str(_FORMAT):
-            raise TengenError(
-                f"{self.path}: results in format {version}, this version reads {_FORMAT}"
-            )
+        found = self._meta("format")
+        if found != str(_FORMAT):
+            raise TengenError(f"{self.path}: results in format {found}, this reads {_FORMAT}")
 
 
 def _joined(old: Tournament, new: Tournament, path: str) -> Tournament:
@@ -276,15 +262,13 @@ def _joined(old: Tournament, new: Tournament, path: str) -> Tournament:
             )
     known = {entrant.name: entrant for entrant in old.entrants}
     for entrant in new.entrants:
-        before = known.get(entrant.name, entrant)
+        before = known.pop(entrant.name, entrant)
         if before.spec != entrant.spec:
             raise TengenError(
                 f"{path}: {entrant.name!r} was {before.spec!r} there, not {entrant.spec!r}; "
                 "give it another name"
             )
-    names = {entrant.name for entrant in new.entrants}
-    extra: list[Entrant] = [entrant for entrant in old.entrants if entrant.name not in names]
-    if not extra:
+    if not known:
         return new
     kind = "round-robin" if new.kind == "match" else new.kind
-    return new.model_copy(update={"kind": kind, "entrants": (*new.entrants, *extra)})
+    return new.model_copy(update={"kind": kind, "entrants": (*new.entrants, *known.values())})

@@ -37,8 +37,7 @@ _REASON_WORDS: dict[Reason, str] = {
     "failure": "a player failed; the game is void",
 }
 
-_SHORTEST_SHOWN = 0.01
-"""Moves that took fewer seconds have no time in the record."""
+_SHORTEST_SHOWN = 0.01  # moves that took fewer seconds have no time in the record
 
 
 @dataclass
@@ -48,18 +47,14 @@ class PlayedGame:
     job: GameJob
     result: Result
     reason: Reason
-    moves: list[tuple[int, Point]]
-    """(colour, point) of all plies, the opening included."""
-    fault: str = ""
-    """Name of the player whose fault ended the game, if any."""
+    moves: list[tuple[int, Point]]  # (colour, point) of all plies, the opening included
+    fault: str = ""  # name of the player whose fault ended the game, if any
     detail: str = ""
     seconds: dict[int, float] = field(default_factory=lambda: {BLACK: 0.0, WHITE: 0.0})
-    """Seconds that each colour used."""
     move_seconds: list[float] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     started: str = ""
-    wall: float = 0.0
-    """Seconds from start to end."""
+    wall: float = 0.0  # seconds from start to end
 
     @property
     def key(self) -> GameKey:
@@ -85,15 +80,11 @@ class PlayedGame:
 
     def sgf(self) -> str:
         """Return the game as SGF, with everything needed to repeat it."""
-        job, conditions = self.job, self.job.conditions
+        job, terms = self.job, self.job.conditions
         record = GameRecord(
-            rows=conditions.rows,
-            cols=conditions.cols,
-            moves=self.moves,
-            komi=conditions.komi,
-            rules=conditions.rules,
+            rows=terms.rows, cols=terms.cols, moves=self.moves, komi=terms.komi, rules=terms.rules,
             result=self.result,
-        )
+        )  # fmt: skip
         nodes = record.tree.nodes
         first, second, number = job.key
         texts = {
@@ -137,11 +128,7 @@ def play_game(
     scorer: ScoreEstimator | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> PlayedGame:
-    """Play the game of a job between two players.
-
-    Each player gets a generator of its own, seeded by the job, so that the same players with the
-    same job play the same game. `scorer` counts where the conditions ask for it.
-    """
+    """Play the game of a job, and let `scorer` count it where the conditions ask for it."""
     referee = _Referee(job, {BLACK: black, WHITE: white}, clock)
     start = clock()
     referee.play(scorer)
@@ -184,7 +171,7 @@ class _Referee:
         self._count("passes", scorer)
 
     def _greet(self) -> bool:
-        """Announce the game to the players; return False when one fails."""
+        """Announce the game to the players; return False if one fails."""
         for colour, player in self.players.items():
             entrant = self.game.job.black if colour == BLACK else self.game.job.white
             try:
@@ -242,12 +229,10 @@ class _Referee:
         """End the game by a player's failure: void, or lost."""
         engine = isinstance(failure, EngineError)
         text = str(failure) if engine else f"{type(failure).__name__}: {failure}"
-        lost = _lost_by(failure)
-        if lost is not None:
+        if lost := _lost_by(failure):
             self._lose(colour, lost, text)
-            return
-        self._blame(colour, text)
-        self._end("failure", Result("void"))
+        else:
+            self._blame(colour, text)
 
     def _lose(self, colour: int, reason: Reason, detail: str) -> None:
         """Give the game to the other side for a fault."""
@@ -265,11 +250,7 @@ class _Referee:
 
 
 def _lost_by(failure: Exception) -> Reason | None:
-    """Return how a player lost by its failure; None when the game is void.
-
-    A failure that would happen again (an illegal move, nonsense, a refused legal move, too much
-    time) loses; what may be an accident (a crash) or a wrong set-up (an unsupported size) does not.
-    """
+    """Return how a player lost by its failure; None, the game is void, for accidents (a crash)."""
     match failure:
         case EngineIllegalMove():
             return "illegal"

@@ -1,4 +1,4 @@
-"""Play a match between two players, specs or objects: settings, run and result in one call."""
+"""Play a match between two players: settings, run and result in one call."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from tengen.arena.game import PlayedGame
 from tengen.arena.ratings import Sprt
 from tengen.arena.results import MatchResult, match_result
 from tengen.arena.runner import LiveTable, lend_players, run_tournament
-from tengen.arena.tournament import Tournament, checked
+from tengen.arena.tournament import Tournament, parse_tournament
 from tengen.contracts import Player
 from tengen.errors import SpecError
+from tengen.players import parse_spec
+from tengen.players.plugins import checked_player
 
 
 def play_match(
@@ -33,102 +35,72 @@ def play_match(
 ) -> MatchResult:
     """Play a match and return its result: `tengen arena match` for programs.
 
+    Players are specs such as `mcts:playouts=500`, or objects with `choose(board, rng)`, which play
+    in this process. `openings` is a number of random plies, each opening played with both colours,
+    or a file of games. `out` stores the games; the same call plays what is missing there.
+
     >>> result = play_match("random", "random", games=2, size=5)
     >>> result.games, result.faults
     (2, 0)
-
-    Parameters
-    ----------
-    a, b
-        Specs such as `mcts:playouts=500`, or objects with `choose(board, rng)`, which play in
-        this process.
-    openings
-        Random plies at the start, each opening played with both colours; or a file of games.
-    out
-        Where the games are kept; the same call goes on with what is missing there.
     """
-    from tengen.players.plugins import checked_player
-
-    entrants, objects = [], {}
-    for side in (a, b):
-        if isinstance(side, str):
-            entrants.append(_entrant(side))
-        else:
-            kind = type(side)
-            name = str(getattr(side, "name", kind.__name__))
-            name += " (2)" if entrants and entrants[0]["name"] == name else ""
-            objects[name] = checked_player(side, name)
-            entrants.append({"name": name, "spec": f"python:{kind.__module__}:{kind.__qualname__}"})
+    specs, objects = _sides(a, b)
     if objects and workers > 1:
         raise SpecError(
             f"{', '.join(objects)}: an object plays in one process; "
             "name its class, python:package.module:Class, to use workers"
         )
-    settings = _settings(
-        entrants, games=games, size=str(size), komi=komi, rules=rules, openings=str(openings),
+    tournament = _tournament(
+        specs, games=games, size=str(size), komi=komi, rules=rules, openings=str(openings),
         seed=seed,
     )  # fmt: skip
     with lend_players(objects):
-        return run_match(checked(Tournament, settings), out=out, workers=workers, quiet=quiet)
+        return run_match(tournament, out=out, workers=workers, quiet=quiet)
 
 
-def match_settings(a: str, b: str, **options: Any) -> dict[str, Any]:
-    """Return the settings of a match, not checked yet, from options of `tengen arena match`."""
-    return _settings([_entrant(a), _entrant(b)], **options)
+def match_tournament(a: str, b: str, **options: Any) -> Tournament:
+    """Return the match of two specs with options of `tengen arena match`."""
+    return _tournament(_sides(a, b)[0], **options)
 
 
-def _entrant(spec: str) -> dict[str, str]:
-    from tengen.players import parse_spec
+def _sides(*players: str | Player) -> tuple[dict[str, str], dict[str, Player]]:
+    """Return the specs of two players by name, and those that are objects."""
+    specs: dict[str, str] = {}
+    objects: dict[str, Player] = {}
+    for player in players:
+        kind = type(player)
+        if isinstance(player, str):
+            parse_spec(player)
+            name = spec = player.strip()
+        else:
+            name = str(getattr(player, "name", kind.__name__))
+            spec = f"python:{kind.__module__}:{kind.__qualname__}"
+        name += " (2)" if name in specs else ""
+        specs[name] = spec
+        if not isinstance(player, str):
+            objects[name] = checked_player(player, name)
+    return specs, objects
 
-    parse_spec(spec)
-    return {"name": spec.strip(), "spec": spec.strip()}
 
-
-def _settings(
-    entrants: list[dict[str, str]],
+def _tournament(
+    specs: dict[str, str],
     *,
-    games: int = 20,
     size: str = "9",
-    komi: float = 7.5,
-    rules: str = "cgos",
     openings: str = "4",
     opening_plies: int = 8,
-    judge: str = "auto",
-    move_seconds: float | None = None,
-    seed: int = 0,
-) -> dict[str, Any]:
-    if entrants[0]["name"] == entrants[1]["name"]:
-        entrants[1]["name"] += " (2)"
-    rows, cols = parse_board_size(size)
+    **settings: Any,
+) -> Tournament:
     plies = openings.strip().lower()
     opening: dict[str, Any] = {"plies": opening_plies, "file": openings}
     if plies == "none" or plies.isdigit():
         opening = {"plies": 0 if plies == "none" else int(plies)}
     elif not Path(openings).exists():
         raise SpecError(f"openings {openings}: neither a number of plies nor a file")
-    return {
-        "kind": "match",
-        "games": games,
-        "seed": seed,
-        "conditions": {
-            "rows": rows,
-            "cols": cols,
-            "komi": komi,
-            "rules": rules,
-            "judge": judge,
-            "move_seconds": move_seconds,
-        },
-        "openings": opening,
-        "entrants": entrants,
-    }
+    board = {"size": list(parse_board_size(size)), "openings": opening}
+    return parse_tournament({**settings, **board, "players": specs})
 
 
 def parse_board_size(text: str) -> tuple[int, int]:
-    """Read a board size, `9` or `9x13` (rows x columns).
-
-    >>> parse_board_size("9x13")
-    (9, 13)
-    """
+    """Read a board size, `9` or `9x13` (rows x columns)."""
     found = re.fullmatch(r"\s*(\d{1,2})(?:\s*[xX]\s*(\d{1,2}))?\s*", text)
     if not found:
         raise SpecError(f"{text}: not a board size such as 9 or 9x13")

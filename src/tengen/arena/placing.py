@@ -1,4 +1,4 @@
-"""Ratings of players on ladders, approximate ranks, and fair handicaps.
+"""Ratings of players on ladders, approximate ranks, fair handicaps, ratings of snapshots.
 
 A ladder is a results database whose anchors fix the scale; shipped ones are in `ladders`. A new
 player starts in the middle, and every few games go to the rung nearest to its rating so far. At the
@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tengen import __version__
 from tengen.arena.database import Database
@@ -24,13 +24,12 @@ from tengen.arena.tournament import Conditions, Entrant, GameKey, Tournament, sc
 from tengen.errors import RunError, SpecError, TengenError
 from tengen.files import write_atomic
 from tengen.gtp.client import find_program
+from tengen.players import make_player, parse_spec
 from tengen.players.tengen import LEVELS, find_level
 
-_BLOCK = 4
-"""Games against one rung before the next rung is chosen; two openings, both colours."""
+_BLOCK = 4  # games against one rung before the next is chosen; two openings, both colours
 LADDERS = Path(__file__).parent / "ladders"
-RECORD = LADDERS / "ratings.json"
-"""Ratings of shipped players on the shipped ladders; see `record`."""
+RECORD = LADDERS / "ratings.json"  # ratings of shipped players on the shipped ladders
 
 
 @dataclass
@@ -40,8 +39,8 @@ class Placing:
     player: str
     elo: float
     interval: tuple[float, float]
+    # Its score against each rung, with the rung's Elo, strongest first.
     rungs: list[tuple[PairScore, float]] = field(default_factory=list)
-    """Its score against each rung, with the rung's Elo; strongest first."""
     stopped: bool = False
 
     @property
@@ -51,20 +50,14 @@ class Placing:
 
     def value(self) -> dict[str, Any]:
         """Return what `arena rate --json` prints."""
+        counts = ("games", "wins", "losses", "draws")
         return {
             "player": self.player,
             "elo": self.elo,
             "interval": list(self.interval),
             "games": self.games,
             "rungs": [
-                {
-                    "player": score.second,
-                    "elo": elo,
-                    "games": score.games,
-                    "wins": score.wins,
-                    "losses": score.losses,
-                    "draws": score.draws,
-                }
+                {"player": score.second, "elo": elo, **{n: getattr(score, n) for n in counts}}
                 for score, elo in self.rungs
             ],
         }
@@ -94,11 +87,8 @@ def place(
 ) -> Placing:
     """Play `games` games of a player against rungs of a ladder and return where it stands.
 
-    Games are kept in `out`, if given, and not played again. Rungs that cannot play here
-    are left out.
+    Games in `out`, if given, are not played again. Rungs that cannot play here are left out.
     """
-    from tengen.players import parse_spec
-
     parse_spec(spec)
     with Database.look(ladder or shipped_ladder(size)) as opened:
         base, old = opened.tournament, pair_scores(unique_games(opened.games()))
@@ -113,16 +103,11 @@ def place(
     if not rungs:
         raise SpecError("no rung of the ladder can be played here")
     # The gauntlet of the new player through all rungs, of which a part is played.
-    plan = base.model_copy(
-        update={
-            "kind": "gauntlet",
-            "games": games + games % 2,
-            "seed": seed,
-            "entrants": (newcomer, *rungs),
-            "challengers": (newcomer.name,),
-            "pairs": (),
-        }
-    )
+    gauntlet = {
+        "kind": "gauntlet", "games": games + games % 2, "seed": seed, "pairs": (),
+        "entrants": (newcomer, *rungs), "challengers": (newcomer.name,),
+    }  # fmt: skip
+    plan = base.model_copy(update=gauntlet)
     with Database.open(out, plan) as database:
         jobs = {rung.name: [j for j in schedule(plan) if rung.name in j.key] for rung in rungs}
         taken = {rung.name: 0 for rung in rungs}
@@ -155,12 +140,8 @@ def record(placed: Placing, size: str, seed: int, path: Path) -> None:
     """Write a player's rating into a file of ratings, replacing its old one."""
     rows, cols = parse_board_size(size)
     entry = {**placed.value(), "size": f"{rows}x{cols}", "seed": seed, "version": __version__}
-    others = [
-        old
-        for old in recorded(path)
-        if (old["player"], old["size"]) != (placed.player, entry["size"])
-    ]
-    entries = sorted([*others, entry], key=lambda e: (e["size"], -e["elo"]))
+    known = {(each["player"], each["size"]): each for each in [*recorded(path), entry]}
+    entries = sorted(known.values(), key=lambda e: (e["size"], -e["elo"]))
     write_atomic(path, json.dumps(entries, indent=1) + "\n")
 
 
@@ -184,21 +165,16 @@ def _next_rung(
     if newcomer.name not in ratings:
         return order[len(order) // 2].name
     own = ratings[newcomer.name].elo
-    # 100 Elo points farther away is as bad as one block of games more.
-    return min(
-        (rung.name for rung in order),
-        key=lambda name: (
-            abs(ratings[name].elo - own) / 100 + taken[name] / _BLOCK
-            if name in ratings
-            else float("inf")
-        ),
-    )
+
+    def cost(name: str) -> float:  # 100 Elo farther away is as bad as one block of games more
+        known = name in ratings
+        return abs(ratings[name].elo - own) / 100 + taken[name] / _BLOCK if known else float("inf")
+
+    return min((rung.name for rung in order), key=cost)
 
 
 def is_installed(entrant: Entrant) -> bool:
     """Return whether an entrant can play here: engines may be missing, old players are gone."""
-    from tengen.players import make_player
-
     if not entrant.spec.startswith("gtp:"):
         try:
             make_player(entrant.spec)
@@ -214,74 +190,44 @@ def is_installed(entrant: Entrant) -> bool:
 # GNU Go 3.8 at level 10, at 1800 Elo on all ladders, is commonly put at 8 to 10 kyu; here it is 9
 # kyu and 100 Elo are one rank. This rule of thumb was measured against nobody with a rank.
 
-_ANCHOR = 1800.0
-"""Elo of GNU Go 3.8 at level 10."""
-_ANCHOR_KYU = 9
+_ANCHOR, _ANCHOR_KYU = 1800.0, 9
 ELO_PER_RANK = 100.0
 _WEAKEST_KYU, _STRONGEST_DAN = 30, 9
 _MOST_STONES = 9
-_FULL_BOARD = 19 * 19
-"""Points of a board on which one rank is one stone; on smaller boards a stone is worth more."""
+_FULL_BOARD = 19 * 19  # where one rank is one stone; on smaller boards a stone is worth more
 
 
 def rank_of(elo: float) -> str:
-    """Return the approximate rank of a rating.
-
-    >>> rank_of(1800), rank_of(2660), rank_of(-500)
-    ('9 kyu', '1 dan', '30 kyu')
-    """
+    """Return the approximate rank of a rating."""
     above = round((elo - _ANCHOR) / ELO_PER_RANK) - _ANCHOR_KYU
     if above < 0:
         return f"{min(-above, _WEAKEST_KYU)} kyu"
     return f"{min(above + 1, _STRONGEST_DAN)} dan"
 
 
-@dataclass(frozen=True)
-class LevelRating:
-    """The measured rating of a level on a board."""
-
-    level: int
-    elo: float
-    interval: tuple[float, float]
-    games: int
-
-    @property
-    def rank(self) -> str:
-        """The approximate rank."""
-        return rank_of(self.elo)
-
-
-def level_ratings(size: str, path: Path = RECORD) -> dict[int, LevelRating]:
-    """Return the ratings of levels on a board such as `9x9`."""
+def level_ratings(size: str, path: Path = RECORD) -> dict[int, dict[str, Any]]:
+    """Return Elo, interval, games and approximate rank of levels on a board such as `9x9`."""
     rated = {entry["player"]: entry for entry in recorded(path) if entry["size"] == size}
-    return {
-        level: LevelRating(level, entry["elo"], (entry["interval"][0], entry["interval"][1]), games)
-        for level in LEVELS
-        if (entry := rated.get(f"tengen:level={level}")) and (games := entry["games"])
-    }
+    found = {}
+    for level in LEVELS:
+        entry = rated.get(f"tengen:level={level}")
+        if entry is not None:
+            known = {name: entry[name] for name in ("elo", "interval", "games")}
+            found[level] = {"level": level, **known, "rank": rank_of(entry["elo"])}
+    return found
 
 
-@dataclass(frozen=True)
-class Handicap:
+class Handicap(NamedTuple):
     """Handicap for Black, the weaker side: `stones` 0 or 2 to 9, `komi` None for the usual."""
 
     stones: int = 0
     komi: float | None = None
 
-    def __str__(self) -> str:
-        if self.stones:
-            return f"{self.stones} stones, komi {self.komi:g}"
-        return "even" if self.komi is None else f"no stones, komi {self.komi:g}"
-
 
 def fair_handicap(weaker: float, stronger: float, points: int) -> Handicap:
     """Return the handicap that makes a game between two ratings even on a board of `points` points.
 
-    A rank is a stone on 19x19, and less on smaller boards in proportion to their points. Half a
-    point of komi counts as the first stone, since Black then only moves first.
-
-    >>> str(fair_handicap(1500, 1800, 19 * 19)), str(fair_handicap(1500, 1800, 9 * 9))
-    ('3 stones, komi 0.5', 'no stones, komi 0.5')
+    Half a point of komi counts as the first stone, since Black then only moves first.
     """
     steps = round(abs(stronger - weaker) / ELO_PER_RANK * points / _FULL_BOARD)
     if steps == 0:
@@ -296,7 +242,7 @@ def advise(weaker: int, stronger: int, size: int, path: Path = RECORD) -> Handic
         find_level(level)
         if level not in rated:
             raise SpecError(f"level {level} is not rated on {size}x{size}")
-    return fair_handicap(rated[weaker].elo, rated[stronger].elo, size * size)
+    return fair_handicap(rated[weaker]["elo"], rated[stronger]["elo"], size * size)
 
 
 # ----- Snapshots of a self-play run -----
@@ -309,33 +255,11 @@ ANCHORS = ("maxlib", "static")
 
 
 @dataclass(frozen=True)
-class SnapshotRating:
-    """The strength of the network at one time of the run; of an anchor, only its rating."""
-
-    name: str
-    elo: float
-    low: float
-    """Ends of the rating's 95 % interval."""
-    high: float
-    games_played: int
-    """In the tournament."""
-    minutes: float | None = None
-    games: int | None = None
-    """Games of self-play so far."""
-    positions: int | None = None
-
-    def value(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-
-@dataclass(frozen=True)
 class SnapshotPlan:
-    """The tournament, and the run's metrics of the snapshots."""
+    """The tournament, and the run's metrics of the snapshots by name."""
 
     tournament: Tournament
     rows: dict[str, dict[str, Any]]
-    """The run's row of each snapshot, by its name."""
 
 
 def plan_snapshots(
@@ -369,20 +293,11 @@ def plan_snapshots(
     ]
     names = [entrant.name for entrant in entrants]
     met = [(name, anchor) for anchor in anchors for name in dict.fromkeys((names[0], names[-1]))]
-    fixed = _anchors(anchors, lines)
-    neighbours = [
-        (names[i], names[j])
-        for i in range(len(names))
-        for j in range(i + 1, min(i + 3, len(names)))
-    ]
+    neighbours = [(a, b) for i, a in enumerate(names) for b in names[i + 1 : i + 3]]
     tournament = Tournament(
-        kind="pairs",
-        games=games,
-        seed=seed,
-        conditions=Conditions(rows=lines, cols=lines),
-        entrants=(*entrants, *fixed),
-        pairs=(*neighbours, *met),
-    )
+        kind="pairs", games=games, seed=seed, conditions=Conditions(rows=lines, cols=lines),
+        entrants=(*entrants, *_anchors(anchors, lines)), pairs=(*neighbours, *met),
+    )  # fmt: skip
     return SnapshotPlan(tournament, {name: rows[int(path.stem)] for name, path in named.items()})
 
 
@@ -393,43 +308,35 @@ def rate_snapshots(
     workers: int = 1,
     ray: str | None = None,
     listener: Listener = SILENT,
-) -> list[SnapshotRating]:
-    """Play the missing games; return the snapshots in order of time, then the anchors."""
+) -> list[dict[str, Any]]:
+    """Play the missing games; return the ratings of snapshots in order of time, then of anchors."""
     with Database.open(out, plan.tournament) as database:
         run_tournament(plan.tournament, database, workers=workers, ray=ray, listener=listener)
         standings = {standing.name: standing for standing in results_of(database).standings}
     found = []
     for entrant in plan.tournament.entrants:
-        standing, row = standings[entrant.name], plan.rows.get(entrant.name)
-        rating = standing.rating
-        if rating is None:
+        standing = standings[entrant.name]
+        if (rating := standing.rating) is None:
             continue
-        known = {} if row is None else {
-            "minutes": round(row["seconds"] / 60, 2),
-            "games": row["games"],
-            "positions": row["positions"],
-        }  # fmt: skip
-        elo = (rating.elo, rating.low, rating.high)
-        found.append(SnapshotRating(entrant.name, *elo, standing.games, **known))
+        value: dict[str, Any] = {"name": entrant.name, "elo": rating.elo}
+        value |= {"low": rating.low, "high": rating.high, "games_played": standing.games}
+        if row := plan.rows.get(entrant.name):
+            value["minutes"] = round(row["seconds"] / 60, 2)
+            value |= {name: row[name] for name in ("games", "positions")}
+        found.append(value)
     return found
 
 
 def _anchors(anchors: Sequence[str], size: int) -> list[Entrant]:
     """Return anchors, named by specs or as in the shipped ladder, with their ratings."""
     path = LADDERS / f"{size}x{size}.sqlite"
-    if not path.exists():
-        return [Entrant(name=anchor, spec=anchor) for anchor in anchors]
-    with Database.look(path) as opened:
-        rungs = opened.tournament.entrants
-        found = results_of(opened, resamples=0).standings
-    ratings = {each.name: each.rating.elo for each in found if each.rating is not None}
-    specs = {rung.name: rung.spec for rung in rungs}
-    names = {rung.spec: rung.name for rung in rungs}
-    return [
-        Entrant(
-            name=anchor,
-            spec=specs.get(anchor, anchor),
-            elo=ratings.get(names.get(anchor, anchor)),
-        )
-        for anchor in anchors
-    ]
+    specs: dict[str, str] = {}
+    ratings: dict[str, float] = {}
+    if path.exists():
+        with Database.look(path) as opened:
+            found = results_of(opened, resamples=0)
+        specs = {rung.name: rung.spec for rung in found.tournament.entrants}
+        for each in found.standings:
+            if each.rating is not None:
+                ratings[each.name] = ratings[specs[each.name]] = each.rating.elo
+    return [Entrant(name=a, spec=specs.get(a, a), elo=ratings.get(a)) for a in anchors]

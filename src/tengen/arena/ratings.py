@@ -16,12 +16,9 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 
-ELO_PER_NAT = 400.0 / math.log(10.0)
-"""Elo points of one unit of log odds."""
-ALPHA = 1e-3
-"""Weight of the prior: it costs ALPHA x strength^2 nats, strength in nats around the mean."""
-_RESAMPLES = 400
-"""Resampled tournaments behind an interval."""
+ELO_PER_NAT = 400.0 / math.log(10.0)  # Elo points of one unit of log odds
+ALPHA = 1e-3  # the prior costs ALPHA x strength^2 nats, strength in nats around the mean
+_RESAMPLES = 400  # resampled tournaments behind an interval
 
 
 @dataclass(frozen=True)
@@ -59,11 +56,7 @@ def win_rate(wins: float, losses: float, draws: float) -> float:
 
 
 def likelihood_of_superiority(wins: int, losses: int) -> float:
-    """Return the probability that the first is stronger, given a flat prior; draws do not count.
-
-    >>> likelihood_of_superiority(5, 5)
-    0.5
-    """
+    """Return the probability that the first is stronger, given a flat prior; draws do not count."""
     from scipy.special import betainc
 
     return float(1.0 - betainc(wins + 1, losses + 1, 0.5))
@@ -82,10 +75,9 @@ def rate(
 ) -> list[Rating]:
     """Rate everyone on one scale, best first.
 
-    The scale is shifted so that the anchors have their given ratings on average, or without anchors
-    so that the mean is 0. The intervals come from tournaments resampled pairing by pairing, each
-    shifted likewise, so that a single anchor has none. Players that no chain of games connects are
-    compared by the prior alone, which is meaningless.
+    The scale is shifted to the anchors' ratings on average, or without anchors to a mean of 0. The
+    intervals come from tournaments resampled pairing by pairing. Players that no chain of games
+    connects are compared by the prior alone, which is meaningless.
     """
     names = sorted({name for score in scores for name in (score.first, score.second)})
     if not names:
@@ -164,12 +156,10 @@ def _win_matrix(scores: Iterable[PairScore], index: Mapping[str, int]) -> FloatA
 
 
 def _resample(scores: Sequence[PairScore], rng: np.random.Generator) -> Iterator[PairScore]:
-    """Draw another tournament of the same size from each pairing's rates.
-
-    Half a win is added to each side first: a pairing of 10 to 0 could have ended otherwise.
-    """
+    """Draw another tournament of the same size from each pairing's rates."""
     for score in scores:
         if score.games:
+            # Half a win for each side: a pairing of 10 to 0 could have ended otherwise.
             shares = np.array([score.wins + 0.5, score.losses + 0.5, score.draws])
             drawn = rng.multinomial(score.games, shares / shares.sum())
             yield PairScore(score.first, score.second, *map(int, drawn))
@@ -185,29 +175,22 @@ def _shifted(elo: FloatArray, index: Mapping[str, int], anchors: Mapping[str, fl
 
 # ----- Sequential test of two players -----
 
+_DECISIVE = math.log(0.95 / 0.05)
+
 
 @dataclass(frozen=True)
 class Sprt:
     """Wald's sequential test: is the first stronger by `elo1` or only by `elo0`?
 
-    `alpha` and `beta` are the probabilities of the two wrong answers. Draws count half, which
-    makes the test a little careful.
+    Either answer is wrong with probability 0.05; draws count half.
     """
 
     elo0: float = 0.0
     elo1: float = 50.0
-    alpha: float = 0.05
-    beta: float = 0.05
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The log likelihood ratios at which it decides for `elo0` and for `elo1`."""
-        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
-
-    def llr(self, wins: float, losses: float, draws: float = 0) -> float:
+    def llr(self, won: float, lost: float) -> float:
         """Return the log likelihood ratio of a result."""
         p0, p1 = expected_score(self.elo0), expected_score(self.elo1)
-        won, lost = wins + draws / 2, losses + draws / 2
         return won * math.log(p1 / p0) + lost * math.log((1 - p1) / (1 - p0))
 
     def verdict(self, points: Sequence[float]) -> SprtVerdict:
@@ -215,14 +198,11 @@ class Sprt:
 
         Games must be in the order of the schedule: those that end early are no fair sample.
         """
-        low, high = self.bounds
         llr = 0.0
         for number, point in enumerate(points, 1):
             llr += self.llr(point, 1 - point)
-            if llr <= low:
-                return SprtVerdict("elo0", llr, number)
-            if llr >= high:
-                return SprtVerdict("elo1", llr, number)
+            if abs(llr) >= _DECISIVE:
+                return SprtVerdict("elo1" if llr > 0 else "elo0", llr, number)
         return SprtVerdict("undecided", llr, len(points))
 
 

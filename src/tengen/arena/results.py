@@ -6,12 +6,10 @@ counts once, and the tables say how many were left out.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from tengen.arena.database import Database, GameRow
@@ -26,7 +24,7 @@ from tengen.arena.ratings import (
 )
 from tengen.arena.tournament import Tournament
 from tengen.errors import SpecError
-from tengen.sanitize import csv_cell, html_table, printable
+from tengen.sanitize import csv_text, html_table, printable
 from tengen.statistics import wilson
 
 
@@ -43,12 +41,9 @@ class Standing:
     wins_white: int = 0
     games_white: int = 0
     seconds: float = 0.0
-    plies: int = 0
-    """Plies that it played itself."""
-    faults: int = 0
-    """Games lost by a fault."""
-    voids: int = 0
-    """Games void by its fault."""
+    plies: int = 0  # that it played itself
+    faults: int = 0  # games lost by a fault
+    voids: int = 0  # games void by its fault
     rating: Rating | None = None
 
     @property
@@ -77,15 +72,11 @@ class Results:
     """All tables of a tournament."""
 
     tournament: Tournament
-    rows: list[GameRow]
-    """All finished games."""
-    unique: list[GameRow]
-    """Finished games without repetitions."""
+    rows: list[GameRow]  # all finished games
+    unique: list[GameRow]  # finished games without repetitions
     voids: list[GameRow]
-    standings: list[Standing] = field(default_factory=list)
-    """Best first."""
-    cross: dict[tuple[str, str], PairScore] = field(default_factory=dict)
-    """Scores of the first against the second, both ways round."""
+    standings: list[Standing]  # best first
+    cross: dict[tuple[str, str], PairScore]  # of the first against the second, both ways round
 
     @property
     def duplicates(self) -> int:
@@ -118,29 +109,25 @@ def pair_scores(rows: Sequence[GameRow]) -> list[PairScore]:
 def results_of(database: Database, *, resamples: int | None = None, seed: int = 0) -> Results:
     """Make all tables of a database; `resamples=0` saves the time for intervals of ratings."""
     tournament, rows, voids = database.tournament, database.games(), database.voids()
-    results = Results(tournament, rows, unique_games(rows), voids)
-    scores = pair_scores(results.unique)
-    options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
-    ratings = rate(scores, anchors=tournament.anchors, seed=seed, **options)
-    for score in scores:
-        back = PairScore(score.second, score.first, score.losses, score.wins, score.draws)
-        for each in (score, back):
-            key = each.first, each.second
-            before = results.cross.get(key, PairScore(*key, 0, 0))
-            wins, losses = before.wins + each.wins, before.losses + each.losses
-            results.cross[key] = PairScore(*key, wins, losses, before.draws + each.draws)
+    unique = unique_games(rows)
     standings = {entrant.name: Standing(entrant.name) for entrant in tournament.entrants}
-    for row in results.unique:
+    counts: dict[tuple[str, str], list[int]] = {}
+    for row in unique:
         _count_game(standings, row)
+        for own, other in ((row.a, row.b), (row.b, row.a)):
+            outcome = 2 if row.winner is None else int(row.winner != own)
+            counts.setdefault((own, other), [0, 0, 0])[outcome] += 1
     for name, standing in standings.items():
         standing.faults = sum(row.fault == name for row in rows)
         standing.voids = sum(row.fault == name for row in voids)
-    for rating in ratings:
+    options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
+    for rating in rate(pair_scores(unique), anchors=tournament.anchors, seed=seed, **options):
         standings[rating.name].rating = rating
-    results.standings = sorted(
-        standings.values(), key=lambda s: (-s.rating.elo if s.rating else float("inf"), s.name)
+    order = sorted(
+        standings.values(), key=lambda s: (-s.rating.elo if s.rating else math.inf, s.name)
     )
-    return results
+    cross = {pair: PairScore(*pair, *count) for pair, count in counts.items()}
+    return Results(tournament, rows, unique, voids, order, cross)
 
 
 def _count_game(standings: Mapping[str, Standing], row: GameRow) -> None:
@@ -177,12 +164,8 @@ class MatchResult:
     draws: int
     duplicates: int
     faults: int
-    left: int
-    """Games not played yet."""
-    wins_black: int
-    """Games that count and that Black won."""
-    a_black: tuple[int, int]
-    """Wins and games of the first with Black."""
+    left: int  # games not played yet
+    a_black: tuple[int, int]  # wins and games of the first with Black
     a_white: tuple[int, int]
     sprt: SprtVerdict | None = None
 
@@ -251,57 +234,54 @@ def match_result(
     sprt: Sprt | None = None,
 ) -> MatchResult:
     """Count the games between two players."""
-    both = {a, b}
-    rows = [row for row in rows if {row.black, row.white} == both]
+    rows, voids = ([row for row in games if {row.a, row.b} == {a, b}] for games in (rows, voids))
     unique = unique_games(rows)
-    own_black = [row for row in unique if row.black == a]
-    own_white = [row for row in unique if row.white == a]
-    faults = sum(row.fault is not None for row in rows)
-    faults += sum({row.black, row.white} == both for row in voids)
+    standings = {a: Standing(a), b: Standing(b)}
+    for row in unique:
+        _count_game(standings, row)
+    first, second = standings.values()
     return MatchResult(
         a=a,
         b=b,
         games=len(unique),
-        wins_a=sum(row.winner == a for row in unique),
-        wins_b=sum(row.winner == b for row in unique),
-        draws=sum(row.winner is None for row in unique),
+        wins_a=first.wins,
+        wins_b=second.wins,
+        draws=first.draws,
         duplicates=len(rows) - len(unique),
-        faults=faults,
+        faults=sum(row.fault is not None for row in rows) + len(voids),
         left=left,
-        wins_black=sum(row.winner == row.black for row in unique),
-        a_black=(sum(row.winner == a for row in own_black), len(own_black)),
-        a_white=(sum(row.winner == a for row in own_white), len(own_white)),
+        a_black=(first.wins_black, first.games_black),
+        a_white=(first.wins_white, first.games_white),
         sprt=None if sprt is None else sprt.verdict(points_in_order(a, rows)),
     )
 
 
 def points_in_order(name: str, rows: Sequence[GameRow]) -> list[float]:
     """Return a player's points up to the first incomplete pair of games: no game is overtaken."""
-    by_number = {row.number: row for row in rows}
+    numbers = {row.number for row in rows}
     complete = 0
-    while complete in by_number and complete + 1 in by_number:
+    while {complete, complete + 1} <= numbers:
         complete += 2
-    unique = {row.key for row in unique_games(rows)}
-    found = [by_number[number] for number in range(complete)]
+    found = sorted(unique_games(rows), key=lambda row: row.number)
     return [
         0.5 if row.winner is None else float(row.winner == name)
         for row in found
-        if row.key in unique
+        if row.number < complete
     ]
 
 
 # ----- Output -----
 
-_Sheet = tuple[list[str], list[list[str]]]
-"""Column heads and rows of a table, as text."""
-
+_Sheet = tuple[list[str], list[list[str]]]  # column heads and rows of a table, as text
 _KINDS = ("csv", "json", "html", "sgf")
 
 
 def export_results(database: Database, kind: str) -> str:
     """Return everything in a database as text of one of the `_KINDS`."""
     if kind == "csv":
-        return _games_csv(database.games() + database.voids())
+        names = [f.name for f in fields(GameRow) if f.name != "sgf"]
+        rows = database.games() + database.voids()  # which have the result `Void`
+        return csv_text(names, ([getattr(row, name) for name in names] for row in rows))
     if kind == "sgf":
         return "".join(row.sgf.strip() + "\n" for row in database.games())
     if kind == "json":
@@ -315,16 +295,6 @@ def export_results(database: Database, kind: str) -> str:
     raise SpecError(f"no way to export {kind!r}; there are {', '.join(_KINDS)}, sqlite")
 
 
-def _games_csv(rows: list[GameRow]) -> str:
-    """Return one line per game, without its SGF; void games have the result `Void`."""
-    names = [f.name for f in fields(GameRow) if f.name != "sgf"]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([csv_cell(getattr(row, name)) for name in names] for row in rows)
-    return text.getvalue()
-
-
 def results_value(results: Results) -> dict[str, Any]:
     """Return the tables of a tournament for JSON."""
     return {
@@ -334,18 +304,12 @@ def results_value(results: Results) -> dict[str, Any]:
         "faults": results.faults,
         "standings": [_standing_value(standing) for standing in results.standings],
         "pairings": [
-            {
-                "a": score.first,
-                "b": score.second,
-                "games": score.games,
-                "wins_a": score.wins,
-                "wins_b": score.losses,
-                "draws": score.draws,
-            }
+            {"a": a, "b": b, "games": score.games, "wins_a": score.wins, "wins_b": score.losses,
+             "draws": score.draws}
             for (a, b), score in results.cross.items()
-            if (a, b) < (b, a)
+            if a < b
         ],
-    }
+    }  # fmt: skip
 
 
 def _standing_value(standing: Standing) -> dict[str, Any]:
@@ -355,17 +319,12 @@ def _standing_value(standing: Standing) -> dict[str, Any]:
         "elo": rating.elo if rating else None,
         "elo_interval": [rating.low, rating.high] if rating else None,
         "anchored": bool(rating and rating.anchored),
-        "games": standing.games,
-        "wins": standing.wins,
-        "losses": standing.losses,
-        "draws": standing.draws,
+        **{name: getattr(standing, name) for name in ("games", "wins", "losses", "draws")},
         "win_rate": None if math.isnan(standing.rate) else standing.rate,
         "interval": list(standing.interval),
         "black": {"wins": standing.wins_black, "games": standing.games_black},
         "white": {"wins": standing.wins_white, "games": standing.games_white},
-        "seconds_per_move": standing.seconds_per_move,
-        "faults": standing.faults,
-        "voids": standing.voids,
+        **{name: getattr(standing, name) for name in ("seconds_per_move", "faults", "voids")},
     }
 
 
@@ -388,16 +347,13 @@ def _standing_row(standing: Standing) -> list[str]:
     if standing.games:
         low, high = standing.interval
         rate = f"{standing.rate:.1%} ({100 * low:.0f}..{100 * high:.0f})"
-    return [
-        standing.name,
-        elo,
-        f"{standing.wins}-{standing.losses}-{standing.draws}",
-        rate,
+    sides = [
         f"{standing.wins_black}/{standing.games_black}",
         f"{standing.wins_white}/{standing.games_white}",
-        f"{standing.seconds_per_move:.3f}",
-        f"{standing.faults}, {standing.voids}",
     ]
+    score = f"{standing.wins}-{standing.losses}-{standing.draws}"
+    faults = f"{standing.faults}, {standing.voids}"
+    return [standing.name, elo, score, rate, *sides, f"{standing.seconds_per_move:.3f}", faults]
 
 
 def cross_table(results: Results) -> _Sheet:
@@ -417,10 +373,6 @@ def _html_page(results: Results) -> str:
 
     environment = Environment(loader=PackageLoader("tengen.arena", "."), autoescape=True)
     return environment.get_template("report.html.jinja").render(
-        tournament=results.tournament,
-        conditions=results.tournament.conditions,
-        standings=standings_table(results),
-        cross=cross_table(results),
-        results=results,
+        results=results, standings=standings_table(results), cross=cross_table(results),
         faulty=[row for row in results.rows if row.fault] + results.voids,
-    )
+    )  # fmt: skip

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self
+from typing import Any
 
 from tengen.arena.database import Database, GameRow
 from tengen.arena.game import PlayedGame, play_game, void_game
@@ -32,10 +32,8 @@ from tengen.progress import Progress, span
 from tengen.sanitize import for_rich
 from tengen.statistics import wilson
 
-_GRACE = 5.0
-"""Seconds after its time for a move until a silent engine is ended."""
-# Workers that one game may lose before the run stops; generous, since accidents happen.
-_RETRIES = 10
+_GRACE = 5.0  # seconds after its time for a move until a silent engine is ended
+_RETRIES = 10  # workers that one game may lose before the run stops; accidents happen
 
 
 class Listener:
@@ -61,12 +59,9 @@ SILENT = Listener()
 class RunSummary:
     """How a run ended."""
 
-    total: int
-    played: int
-    """Games finished in this run."""
+    played: int  # games finished in this run
     left: int
-    stopped: bool
-    """Whether a stop was requested."""
+    stopped: bool  # whether a stop was requested
 
 
 def run_tournament(
@@ -85,8 +80,8 @@ def run_tournament(
     `enough`, called after each game, ends it like the first.
     """
     jobs = schedule(tournament) if jobs is None else jobs
-    stop = _Stop(database.path, listener)
-    failures = _Failures(tournament.max_failures)
+    stop = _Stop(database, listener)
+    failures: Counter[str | GameKey] = Counter()
     played = 0
 
     def missing() -> list[GameJob]:
@@ -94,16 +89,12 @@ def run_tournament(
         return [job for job in jobs if job.key not in finished]
 
     listener.begin(len(jobs), len(jobs) - len(missing()))
-    with stop, _note_what_is_kept(database):
+    with stop:
         while todo := missing():
             results = map_jobs(
-                _play_job,
-                stop.until(todo),
-                workers=workers,
-                ray=ray,
-                retries=_RETRIES,
+                _play_job, stop.until(todo), workers=workers, ray=ray, retries=_RETRIES,
                 ordered=False,
-            )
+            )  # fmt: skip
             with contextlib.ExitStack() as stack:
                 stack.callback(results.close)  # type: ignore[attr-defined]
                 stack.callback(_close_players)
@@ -113,56 +104,35 @@ def run_tournament(
                     database.add(game)
                     played += not game.is_void
                     listener.finished(game)
-                    failures.note(game)
+                    _count_failure(game, failures, tournament.max_failures)
                     if enough is not None and not game.is_void and enough(game):
                         stop.ask()
             if stop.asked:
                 break
-    return RunSummary(len(jobs), played, len(missing()), stop.asked)
+    return RunSummary(played, len(missing()), stop.asked)
 
 
-@contextlib.contextmanager
-def _note_what_is_kept(database: Database) -> Iterator[None]:
-    """Add to an interrupt what was kept."""
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        if database.path != "memory":
-            games = len(database.finished())
-            stop.add_note(f"{database.path} has {games} games; the same command plays the rest")
-        raise
-
-
-class _Failures:
+def _count_failure(game: PlayedGame, failures: Counter[str | GameKey], limit: int) -> None:
     """Count void games in a row by player and by game; raise when there are too many."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.by_player: Counter[str] = Counter()
-        self.by_game: Counter[GameKey] = Counter()
-
-    def note(self, game: PlayedGame) -> None:
-        """Count a game."""
-        if not game.is_void:
-            for entrant in (game.job.black, game.job.white):
-                self.by_player[entrant.name] = 0
-            return
-        self.by_player[game.fault] += 1
-        self.by_game[game.key] += 1
-        times = max(self.by_player[game.fault], self.by_game[game.key])
-        if times >= self.limit:
-            raise EngineError(
-                f"stopped: {game.fault} failed {times} times in a row; the last time in game "
-                f"{game.key[2] + 1} of {game.key[0]} - {game.key[1]}: {game.detail}"
-            )
+    a, b, number = game.key
+    if not game.is_void:
+        failures[a] = failures[b] = 0
+        return
+    failures.update([game.fault, game.key])
+    times = max(failures[game.fault], failures[game.key])
+    if times >= limit:
+        raise EngineError(
+            f"stopped: {game.fault} failed {times} times in a row; the last time in game "
+            f"{number + 1} of {a} - {b}: {game.detail}"
+        )
 
 
 class _Stop:
     """Stop the run at the first Ctrl-C, or when a file beside the database appears."""
 
-    def __init__(self, path: str, listener: Listener) -> None:
-        self.file = None if path == "memory" else Path(path + ".stop")
-        self.listener = listener
+    def __init__(self, database: Database, listener: Listener) -> None:
+        self.database, self.listener = database, listener
+        self.file = None if database.path == "memory" else Path(database.path + ".stop")
         self._asked = False
         self._before: signal.Handlers | int | Callable[..., object] | None = None
 
@@ -198,11 +168,15 @@ class _Stop:
             self._before = signal.signal(signal.SIGINT, self._interrupted)
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
+        """Release the signal; an interrupted user learns what was kept."""
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
         if self.file is not None:
             self.file.unlink(missing_ok=True)
+            if isinstance(failure, KeyboardInterrupt):
+                kept = f"{self.database.path} has {len(self.database.finished())} games"
+                failure.add_note(f"{kept}; the same command plays the rest")
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         if self._asked:
@@ -212,34 +186,26 @@ class _Stop:
 
 # ----- Progress -----
 
-_SHOWN = 8
-"""Games in progress to list."""
+_SHOWN = 8  # games in progress to list
 
 
-class LiveTable(Listener):
+class LiveTable(Progress, Listener):
     """The progress of a run; on a terminal also a table that redraws itself."""
 
     def __init__(self, names: Sequence[str], rows: Sequence[GameRow], *, quiet: bool) -> None:
+        super().__init__(quiet=quiet, below=self.draw)
         self.scores: dict[str, list[int]] = {name: [0, 0, 0] for name in names}
         for row in rows:
             self._count(row.black, row.white, row.winner)
         self.total = self.done = self.voids = 0
         self.under_way: dict[GameKey, float] = {}
-        self._progress = Progress(quiet=quiet, below=self.draw)
-
-    def __enter__(self) -> Self:
-        self._progress.__enter__()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._progress.__exit__(*exception)
 
     def begin(self, total: int, done: int) -> None:
         """Show that `done` of `total` games are finished already."""
         self.total, self.done = total, done
-        self._progress("arena", done, total)
+        self("arena", done, total)
         if done:
-            self._progress.say(f"arena: {done} of {total} games are finished already")
+            self.say(f"arena: {done} of {total} games are finished already")
 
     def handed_out(self, job: GameJob) -> None:
         """Show a game that a worker was given."""
@@ -251,18 +217,18 @@ class LiveTable(Listener):
         black, white = game.job.black.name, game.job.white.name
         if game.is_void:
             self.voids += 1
-            self._progress.say(f"arena: void: {black} - {white}, {game.detail}")
+            self.say(f"arena: void: {black} - {white}, {game.detail}")
             return
         self.done += 1
         self._count(black, white, game.winner)
         if game.fault:
-            self._progress.say(f"arena: fault: {game.fault} lost a game. {game.detail}")
+            self.say(f"arena: fault: {game.fault} lost a game. {game.detail}")
         void = f"{self.voids} void" if self.voids else ""
-        self._progress("arena", self.done, self.total, void)
+        self("arena", self.done, self.total, void)
 
     def stopping(self) -> None:
         """Show that the run ends after the games in progress."""
-        self._progress.say("arena: stopping after the games in progress")
+        self.say("arena: stopping after the games in progress")
 
     def _count(self, black: str, white: str, winner: str | None) -> None:
         for name in (black, white):
@@ -277,13 +243,12 @@ class LiveTable(Listener):
         sheet = Table(caption="Ctrl-C: stop after these games")
         for column in ("player", "games", "won", "lost", "drawn", "rate", "95 %"):
             sheet.add_column(column, justify="left" if column == "player" else "right")
-        order = sorted(
-            self.scores.items(), key=lambda entry: -win_rate(*entry[1]) if any(entry[1]) else 0.0
-        )
-        for name, (won, lost, drawn) in order:
+        rates = {name: win_rate(*score) if any(score) else 0 for name, score in self.scores.items()}
+        for name in sorted(rates, key=lambda name: -rates[name]):
+            won, lost, drawn = self.scores[name]
             games = won + lost + drawn
             low, high = wilson(won + drawn / 2, games)
-            rate = f"{win_rate(won, lost, drawn):.1%}" if games else "-"
+            rate = f"{rates[name]:.1%}" if games else "-"
             numbers = map(str, (games, won, lost, drawn))
             sheet.add_row(for_rich(name), *numbers, rate, f"{low:.1%} - {high:.1%}")
         waiting = [
@@ -295,7 +260,7 @@ class LiveTable(Listener):
 
 # ----- In the worker -----
 
-_players: dict[tuple[Entrant, int], Player] = {}
+_players: dict[Entrant, Player] = {}
 _lent: dict[str, Player] = {}  # by the names of their entrants
 
 
@@ -306,20 +271,17 @@ def _play_job(work: tuple[GameJob, Path | None]) -> PlayedGame | None:
         return None
     if not _players:
         atexit.register(_close_players)
-    # The first of a pairing keeps its process in both games; an engine that plays itself under
-    # two names has two.
-    chairs = {job.key[0]: 0, job.key[1]: 1}
-    entrants = (job.black, job.white)
+    sides = {BLACK: job.black, WHITE: job.white}
     seated = []
-    for colour, entrant in zip((BLACK, WHITE), entrants, strict=True):
+    for colour, entrant in sides.items():
         try:
-            seated.append(_player(entrant, chairs[entrant.name], job.conditions))
+            seated.append(_player(entrant, job.conditions))
         except EngineError as failure:
             return void_game(job, colour, failure)
     game = play_game(job, *seated, scorer=shared_judge())
-    for entrant in entrants:
+    for entrant in sides.values():
         if entrant.restart or game.is_void:
-            _dismiss(entrant, chairs[entrant.name])
+            _dismiss(entrant)
     return game
 
 
@@ -336,29 +298,28 @@ def lend_players(players: Mapping[str, Player]) -> Iterator[None]:
 
 def _close_players() -> None:
     """End all engines of this process."""
-    for entrant, chair in list(_players):
-        _dismiss(entrant, chair)
+    for entrant in list(_players):
+        _dismiss(entrant)
 
 
-def _player(entrant: Entrant, chair: int, conditions: Conditions) -> Player:
-    """Return the player on this chair, made if there is none."""
+def _player(entrant: Entrant, conditions: Conditions) -> Player:
+    """Return the player of an entrant, made if there is none."""
     from tengen.players import make_player
     from tengen.players.external import ExternalPlayer
 
     if entrant.name in _lent:
         return _lent[entrant.name]
-    key = entrant, chair
-    if key not in _players:
+    if entrant not in _players:
         player = make_player(entrant.spec)
         if isinstance(player, ExternalPlayer) and conditions.move_seconds is not None:
             # One that is late loses on time; one that stays silent is ended.
             player.limits = Limits(move=conditions.move_seconds + _GRACE)
-        _players[key] = player
-    return _players[key]
+        _players[entrant] = player
+    return _players[entrant]
 
 
-def _dismiss(entrant: Entrant, chair: int) -> None:
-    player = _players.pop((entrant, chair), None)
+def _dismiss(entrant: Entrant) -> None:
+    player = _players.pop(entrant, None)
     close = getattr(player, "close", None)
     if close is not None:
         with contextlib.suppress(TengenError, OSError):

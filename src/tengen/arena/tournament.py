@@ -1,8 +1,5 @@
 """A tournament: who plays whom under which conditions, and its games, each with its seed.
 
-The settings come from a TOML file or from the arguments of `tengen arena match`. They are written
-into the database with the first game, and a later run on that database must agree with them.
-
 A game is identified by its pairing and its number. Its seed follows from the tournament's seed, the
 two names and the number, so that more games or more players do not change the others. Each opening
 is played twice, with colours changed, so that it need not be fair.
@@ -19,28 +16,21 @@ from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from tengen.board import BLACK, PASS, WHITE, Board, Rules, play_random
 from tengen.board.coordinates import elements, transform
 from tengen.errors import SpecError, TengenError
 from tengen.files import read_limited
 from tengen.parallel import spawn_seeds
+from tengen.records import read_games
 
 _Model = TypeVar("_Model", bound=BaseModel)
 Kind = Literal["match", "round-robin", "gauntlet", "ladder", "pairs"]
 Judge = Literal["auto", "tromp-taylor", "scorer"]
 
 _MAX_SIZE = 25
-_DEFAULT_OPENING_PLIES = 4
-"""Random plies before the players take over; enough that deterministic players rarely repeat."""
+_DEFAULT_OPENING_PLIES = 4  # enough that deterministic players rarely repeat a game
 
 
 class _Strict(BaseModel):
@@ -168,9 +158,8 @@ def load_tournament(path: str | Path) -> Tournament:
 def parse_tournament(table: dict[str, Any]) -> Tournament:
     """Make a tournament from the tables of a TOML file.
 
-    At the top are `kind`, `games`, `seed`, `size` (9 or [rows, columns]), `komi`, `rules`,
-    `judge`, `openings` (plies, or a table with `file` and `plies`) and so on; below, one table
-    `[players.NAME]` with `spec` for everyone.
+    It has the names of `Tournament` and `Conditions` at the top, `size` (9 or [rows, columns]),
+    `openings` (plies, or a table), and a table `[players.NAME]` with `spec` for everyone.
 
     >>> parse_tournament({"players": {"a": {"spec": "random"}, "b": {"spec": "maxlib"}}}).games
     20
@@ -254,12 +243,7 @@ def random_openings(plies: int, conditions: Conditions, *, count: int, seed: int
 
 @lru_cache(maxsize=8)
 def read_openings(path: str, plies: int, conditions: Conditions) -> list[Opening]:
-    """Return the first plies of every game of a file that fits the board, each opening once.
-
-    Shorter games and games with setup stones, passes or moves out of turn are left out.
-    """
-    from tengen.records import read_games
-
+    """Return the first plies of every plain game of a file that fits the board, each once."""
     found: dict[bytes, Opening] = {}
     for record in read_games(path, on_fault=lambda fault: None):
         if (record.rows, record.cols) != (conditions.rows, conditions.cols) or record.setup:

@@ -1,7 +1,7 @@
 """Go positions: coordinates, rules, boards, symmetries, counting, tactics, drawing, playouts."""
 
 from tengen.board.batch import BatchBoard
-from tengen.board.board import PLANES, Block, Board, LegalMoves
+from tengen.board.board import PLANES, Block, Board
 from tengen.board.coordinates import (
     BLACK,
     BORDER,
@@ -21,7 +21,6 @@ from tengen.board.coordinates import (
     parse_sgf,
     point_at,
     point_from,
-    point_of,
     points_at,
     row_col,
 )
@@ -44,7 +43,6 @@ __all__ = [
     "Board",
     "Colour",
     "IllegalMoveError",
-    "LegalMoves",
     "Move",
     "PlayoutResult",
     "Point",
@@ -61,7 +59,6 @@ __all__ = [
     "playouts",
     "point_at",
     "point_from",
-    "point_of",
     "points_at",
     "random_point",
     "row_col",

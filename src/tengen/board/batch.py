@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,7 @@ from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.parallel import share
 
-_SHARE = 64
-"""Games below which another thread does not pay."""
+_SHARE = 64  # games below which another thread does not pay
 
 
 class BatchBoard:
@@ -40,8 +40,7 @@ class BatchBoard:
     >>> print(batch[0].last_move)
     E5
 
-    `max_plies` is how long a game may last (3 x points by default), which sizes the memory for
-    superko; the other arguments are those of `Board`.
+    `max_plies` is how long a game may last, 3 x points by default.
     """
 
     def __init__(
@@ -72,10 +71,8 @@ class BatchBoard:
     def reset(self, games: IntArray) -> None:
         """Restart these games."""
         self.states[games] = self._start
-        self._tables[games] = 0
-        key = kernels.history_key(0, layout.BLACK, self._ko_rule)
         empty = np.zeros(self._tables.shape[1], np.int64)
-        kernels.remember(empty, key)
+        kernels.remember(empty, kernels.history_key(0, layout.BLACK, self._ko_rule))
         self._tables[games] = empty
 
     def copy(self) -> BatchBoard:
@@ -90,42 +87,34 @@ class BatchBoard:
     def legal_masks(self) -> BoolArray:
         """Return which moves each side to move may play: games x (points + 1), pass last."""
         out = np.empty((self.games, self.rows * self.cols + 1), np.bool_)
-
-        def fill(first: int, last: int) -> None:
-            part = slice(first, last)
-            kernels.batch_masks(self.states[part], self._tables[part], self._ko_rule, out[part])
-
-        share(fill, self.games, least=_SHARE)
+        self._run(kernels.batch_masks, self.states, self._tables, self._ko_rule, out)
         return out
 
-    def play(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> None:
-        """Play one move per game.
+    def _run(self, kernel: Callable[..., object], *arguments: Any) -> None:
+        """Run a kernel on all games in threads, each with its part of the arrays."""
 
-        Either an array of integers, which are columns of `legal_masks` (-1 leaves a game alone), or
-        a list of moves such as "D4" (None leaves a game alone). Raises `IllegalMoveError` naming
-        the first game whose move is refused or too late; the other games have moved.
+        def run(first: int, last: int) -> None:
+            kernel(*(a[first:last] if isinstance(a, np.ndarray) else a for a in arguments))
+
+        share(run, self.games, least=_SHARE)
+
+    def play(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> None:
+        """Play one move per game: columns of `legal_masks` (-1 for none), or moves (None for none).
+
+        The error names the first game whose move is refused; the others have moved.
         """
         indices = self._indices(moves)
         if indices.shape != (self.games,):
             raise TengenError(f"{indices.shape} moves for {self.games} games")
         size = self.rows, self.cols
-        points = self.rows * self.cols
-        wrong = (indices > points) | (indices < -1)
+        wrong = (indices > self.rows * self.cols) | (indices < -1)
         if wrong.any():
             game = int(np.argmax(wrong))
             raise IllegalMoveError(f"move {indices[game]} of game {game} is not on the board")
         if (self.plies >= self.max_plies)[indices >= 0].any():
             raise IllegalMoveError(f"a game is over after max_plies = {self.max_plies} plies")
         refused = np.empty(self.games, np.bool_)
-
-        def play(first: int, last: int) -> None:
-            part = slice(first, last)
-            kernels.batch_play(
-                *(self.states[part], self._tables[part], self._ko_rule),
-                *(indices[part], refused[part]),
-            )
-
-        share(play, self.games, least=_SHARE)
+        self._run(kernels.batch_play, self.states, self._tables, self._ko_rule, indices, refused)
         if refused.any():
             game = int(np.argmax(refused))
             point = point_from(point_at(int(indices[game]), *size), *size)
@@ -165,10 +154,7 @@ class BatchBoard:
         return [point_from(raw, self.rows, self.cols) if raw >= 0 else None for raw in last]
 
     def planes(self, legal: BoolArray | None = None) -> Float32Array:
-        """Return the positions for the side to move: games x `PLANES` x rows x columns of 0 and 1.
-
-        `legal` saves computing `legal_masks` again.
-        """
+        """Return games x `PLANES` x rows x columns for the sides to move; `legal` if known."""
         last = self.states[:, layout.SCALARS, layout.LAST]
         legal = self.legal_masks() if legal is None else legal
         return stack_planes(self.grids(), self.turns, last, legal)
@@ -196,16 +182,11 @@ class BatchBoard:
     def area_scores(self) -> FloatArray:
         """Return Black's area minus White's in every game by Tromp-Taylor, komi subtracted."""
         out = np.empty(self.games, np.int64)
-
-        def score(first: int, last: int) -> None:
-            kernels.batch_scores(self.states[first:last], out[first:last])
-
-        share(score, self.games, least=_SHARE)
+        self._run(kernels.batch_scores, self.states, out)
         return out.astype(np.float64) - self.komi
 
     def grids(self) -> NDArray[np.int8]:
         """Return all stones as games x rows x columns."""
-        bordered = self.states[:, layout.COLOUR, :-1].reshape(
-            self.games, self.rows + 2, self.cols + 1
-        )
-        return bordered[:, 1:-1, 1:].astype(np.int8)
+        bordered = self.states[:, layout.COLOUR, :-1]
+        shape = self.games, self.rows + 2, self.cols + 1
+        return bordered.reshape(shape)[:, 1:-1, 1:].astype(np.int8)

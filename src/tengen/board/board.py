@@ -34,8 +34,7 @@ from tengen.board.drawing import Mark, Numbers, format_ascii, format_svg, parse_
 from tengen.board.rules import KO_NUMBERS, Rules, handicap_points
 from tengen.errors import IllegalMoveError, TengenError
 
-_STRIDE = 64
-"""Moves between the positions that `Board.undo` keeps."""
+_STRIDE = 64  # moves between the positions that `Board.undo` keeps
 
 _WHY_NOT = {
     k.TAKEN: "the point is taken",
@@ -90,28 +89,18 @@ class Board:
     >>> board.turn == BLACK, len(board.legal_moves)
     (True, 80)
 
-    Boards are equal, and have the same hash, when they show the same position: size, stones, side
-    to move and ko point (see `key`). So they serve as keys of dictionaries and members of sets, but
-    like every mutable key such a board must not be played on; store a `copy`, or its `key`.
-
-    >>> Board(9, moves="B C3 W D3 B E5") in {Board(9, moves="B E5 W D3 B C3"): "seen"}
-    True
-
-    A board belongs to one thread at a time. Calls from several threads do not crash, but they mix
-    their moves in one game: give each thread a `copy`.
+    Boards with the same position (see `key`) are equal and have the same hash. A board used as a
+    dictionary's key must not be played on; store a `copy`, or its `key`. Give each thread a `copy`:
+    several threads mix their moves in one game.
 
     Parameters
     ----------
-    rows, cols
-        2 to 25 each; a square when only one is given.
     rules
         `Rules` or the name of a preset; area scoring with positional superko by default.
     komi
         White's compensation; the rules' usual one by default.
     setup
         Rows of `.`, `X`, `O` from the top, joined by `/`, on the board before the first move.
-    to_play
-        Who moves first.
     handicap
         How many stones of `setup` are a handicap; `place_handicap` puts some and counts them.
     moves
@@ -160,11 +149,7 @@ class Board:
     def from_ascii(cls, picture: str, *, to_play: Colour = BLACK, **options: object) -> Board:
         """Return the board of a picture made of `.`, `X` and `O`.
 
-        >>> Board.from_ascii('''
-        ... . X .
-        ... X O X
-        ... . . .
-        ... ''').liberties("B2")
+        >>> Board.from_ascii(". X . / X O X / . . .".replace("/", chr(10))).liberties("B2")
         1
         """
         return cls.from_grid(parse_ascii(picture), to_play=to_play, **options)
@@ -180,10 +165,7 @@ class Board:
     def of_state(
         cls, state: IntArray, table: IntArray, *, rules: Rules | str, komi: float | None = None
     ) -> Board:
-        """Return the board of a position as kernels see it, with the positions before it.
-
-        The moves that led there are not known, but the last one is; `undo` cannot go back.
-        """
+        """Return the board of a kernel's position with the table of earlier ones, but no moves."""
         rows, cols = (int(state[layout.SCALARS, n]) for n in (layout.ROWS, layout.COLS))
         board = cls(rows, cols, rules=rules, komi=komi)
         board._begin(state, int(state[layout.SCALARS, layout.PLIES]))
@@ -275,11 +257,7 @@ class Board:
     # ----- Playing -----
 
     def point(self, move: Move) -> Point:
-        """Return the point that a move names.
-
-        >>> Board(9).point((4, 5))
-        Point('F5', 9, 9)
-        """
+        """Return the point that a move names."""
         return point_of_move(move, self.rows, self.cols)
 
     def answer(self, move: Move | int) -> Point:
@@ -337,10 +315,7 @@ class Board:
         return last
 
     def _restore(self, plies: int) -> None:
-        """Return to the position after so many moves: a kept one, and the moves since.
-
-        Positions are kept on the way there, so that the next undo is short.
-        """
+        """Return to the position after so many moves from a kept one; keep others on the way."""
         del self._positions[plies // _STRIDE + 1 :]
         state = self._positions[-1].copy()
         done = (len(self._positions) - 1) * _STRIDE
@@ -428,10 +403,7 @@ class Board:
         return out.reshape(self.rows, self.cols)
 
     def planes(self, colour: Colour | None = None) -> Float32Array:
-        """Return the position for a side, by default the one to move, as planes; see `PLANES`.
-
-        Legal points are marked only for the side to move.
-        """
+        """Return the position for a side as `PLANES`; legal points only for the side to move."""
         colour = self._side(colour)
         last = np.array([self.last_move or 0], np.int64)
         mask = self.legal_mask(colour)
@@ -456,13 +428,9 @@ class Board:
         while (after := following[stones[-1]]) != point:
             stones.append(after)
         out = np.empty(state.shape[1], np.int64)
-        count = k.block_liberties(state, point, out)
-        colour = int(state[layout.COLOUR, point])
-        return Block(colour, self._points_of(stones), self._points_of(out[:count].tolist()))
-
-    def _points_of(self, raw: list[int]) -> tuple[Point, ...]:
-        table = self._places
-        return tuple(table[number] for number in sorted(raw))  # type: ignore[misc]
+        liberties = out[: k.block_liberties(state, point, out)].tolist()
+        parts = (tuple(self._places[raw] for raw in sorted(part)) for part in (stones, liberties))
+        return Block(int(state[layout.COLOUR, point]), *parts)
 
     def blocks(self) -> list[Block]:
         """Return all blocks, ordered by their first stone."""
@@ -481,10 +449,7 @@ class Board:
         return len(self.block(move).liberties)
 
     def area_score(self) -> float:
-        """Return Black's area minus White's by Tromp-Taylor, minus `white_bonus`.
-
-        Every stone counts as alive; see `counting` for dead stones and territory.
-        """
+        """Return Black's area minus White's, minus `white_bonus`; every stone counts as alive."""
         return float(k.area_score(self.state) - self.white_bonus)
 
     # ----- Showing -----
@@ -492,6 +457,8 @@ class Board:
     def ascii(self) -> str:
         """Return the board as text with coordinates."""
         return format_ascii(self.grid())
+
+    __str__ = ascii
 
     def svg(
         self,
@@ -505,38 +472,20 @@ class Board:
     ) -> str:
         """Return the board as a self-contained SVG picture, the last move marked with a ring.
 
-        Parameters
-        ----------
-        marks
-            Short texts on points; a `Mark` also has a weight that darkens its disc.
-        heat
-            One number per point, row-major, from 0 to 1, drawn as red squares; nan for none.
-        ownership
-            One number per point, row-major, from -1 (White's) to +1 (Black's), drawn as squares.
-        dead
-            Stones to draw faint.
-        coordinates
-            Whether letters and numbers stand at the edges.
-        cell
-            Distance between lines in pixels.
+        `marks` are short texts, darker with a `Mark`'s weight. `heat` (0 to 1, nan for none) and
+        `ownership` (-1 for White to +1 for Black) have one number per point, row-major. `dead`
+        stones are drawn faint. `cell` is the distance between lines in pixels.
         """
         last = self.last_move
+        faint = [self.point(move).index for move in dead]
+        labels = {self.point(move).index: mark for move, mark in (marks or {}).items()}
         return format_svg(
-            self.grid(),
-            last=last.index if last else None,
-            marks={self.point(move).index: mark for move, mark in (marks or {}).items()},
-            heat=heat,
-            ownership=ownership,
-            dead=[self.point(move).index for move in dead],
-            coordinates=coordinates,
-            cell=cell,
-        )
+            self.grid(), last=last.index if last else None, marks=labels, heat=heat,
+            ownership=ownership, dead=faint, coordinates=coordinates, cell=cell,
+        )  # fmt: skip
 
     def _repr_svg_(self) -> str:
         return self.svg()
-
-    def __str__(self) -> str:
-        return self.ascii()
 
     def __repr__(self) -> str:
         parts = [f"{self.rows}", f"{self.cols}", f"rules={self.rules!r}", f"komi={self.komi}"]
@@ -573,10 +522,7 @@ PLANES = ("own", "enemy", "empty", "last", "legal", "black")
 def stack_planes(
     grids: NDArray[np.int8], colours: IntArray, last: IntArray, legal: BoolArray
 ) -> Float32Array:
-    """Return games x PLANES x rows x columns of zeros and ones.
-
-    `colours` are the sides that look, `last` raw points of last moves (0 or less for none).
-    """
+    """Return games x PLANES x rows x columns; `last` are raw points, 0 or less for none."""
     games, rows, cols = grids.shape
     side = colours[:, None, None]
     out = np.zeros((games, len(PLANES), rows, cols), np.float32)

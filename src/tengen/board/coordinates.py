@@ -45,10 +45,6 @@ class Point(int):
     >>> point = Point("F5", 9)
     >>> point.row, point.col, point.index, point.sgf, int(point)
     (4, 5, 41, 'fe', 56)
-    >>> print(point)
-    F5
-
-    What is computed from points (`point + 1`) is a plain number again.
     """
 
     rows: int
@@ -136,10 +132,7 @@ def point_from(raw: int, rows: int, cols: int) -> Point:
 
 
 def point_of_move(move: Move, rows: int, cols: int) -> Point:
-    """Return the point that a move names: a GTP vertex, (row, column) or a point of this board.
-
-    A plain number is refused, since raw points and row-major indices are both numbers.
-    """
+    """Return the point of a GTP vertex, (row, column) or point; plain numbers are refused."""
     if isinstance(move, Point):
         if move is PASS or (move.rows, move.cols) == (rows, cols):
             return move
@@ -148,8 +141,6 @@ def point_of_move(move: Move, rows: int, cols: int) -> Point:
     if isinstance(move, str):
         try:
             return point_of_move(Point(move, rows, cols), rows, cols)
-        except IllegalMoveError:
-            raise
         except TengenError as mistake:
             raise IllegalMoveError(str(mistake)) from None
     if isinstance(move, tuple) and len(move) == 2 and all(_is_whole(part) for part in move):
@@ -220,31 +211,19 @@ def point_at(index: int, rows: int, cols: int) -> int:
 
 
 def indices_of(points: NDArray[np.integer], rows: int, cols: int) -> IntArray:
-    """Return the row-major indices of many points, rows * columns for passes.
-
-    >>> indices_of(np.array([11, 99, 0]), 9, 9).tolist()
-    [0, 80, 81]
-    """
+    """Return the row-major indices of many points, rows * columns for passes."""
     row, col = np.divmod(np.asarray(points, np.int64) - 1, cols + 1)
     return np.where(np.asarray(points) == PASS, rows * cols, (row - 1) * cols + col)
 
 
 def points_at(indices: NDArray[np.integer], rows: int, cols: int) -> IntArray:
-    """Return the points with these row-major indices; rows * columns is a pass.
-
-    >>> points_at(np.array([0, 80, 81]), 9, 9).tolist()
-    [11, 99, 0]
-    """
+    """Return the points with these row-major indices; rows * columns is a pass."""
     row, col = np.divmod(np.asarray(indices, np.int64), cols)
     return np.where(row == rows, PASS, (row + 1) * (cols + 1) + col + 1)
 
 
 def parse_gtp(vertex: str, rows: int, cols: int) -> Point:
-    """Return the point a GTP vertex names, in either case of letters.
-
-    >>> parse_gtp("j9", 9, 9), parse_gtp("PASS", 9, 9)
-    (Point('J9', 9, 9), PASS)
-    """
+    """Return the point a GTP vertex names, in either case of letters."""
     text = vertex.strip().upper()
     if text in ("PASS", "RESIGN"):
         return PASS if text == "PASS" else RESIGN
@@ -258,11 +237,7 @@ def parse_gtp(vertex: str, rows: int, cols: int) -> Point:
 
 
 def format_gtp(point: int, rows: int, cols: int) -> str:
-    """Return the GTP vertex of a point.
-
-    >>> format_gtp(19, 9, 9), format_gtp(0, 9, 9)
-    ('J9', 'pass')
-    """
+    """Return the GTP vertex of a point."""
     if point <= PASS:
         return "pass" if point == PASS else "resign"
     row, col = row_col(point, cols)
@@ -297,11 +272,7 @@ N_SYMMETRIES = 8
 
 
 def elements(rows: int, cols: int) -> tuple[int, ...]:
-    """Return the symmetries that map a board of this shape onto itself.
-
-    >>> elements(9, 9), elements(9, 13)
-    ((0, 1, 2, 3, 4, 5, 6, 7), (0, 2, 4, 6))
-    """
+    """Return the symmetries that map a board of this shape onto itself."""
     return tuple(range(8)) if rows == cols else (0, 2, 4, 6)
 
 
@@ -313,10 +284,7 @@ def transform(grid: NDArray[np.generic], element: int) -> NDArray[np.generic]:
 
 @cache
 def permutation(rows: int, cols: int, element: int) -> IntArray:
-    """Return where each index goes: the stone at index i stands at permutation[i] afterwards.
-
-    The last entry is the pass, which stays.
-    """
+    """Return where each index goes, the pass included: the stone at i stands at permutation[i]."""
     source = transform(np.arange(rows * cols).reshape(rows, cols), element).ravel()
     target = np.empty(rows * cols + 1, np.int64)
     target[source] = np.arange(rows * cols)
@@ -328,10 +296,9 @@ def permutation(rows: int, cols: int, element: int) -> IntArray:
 @cache
 def point_permutation(rows: int, cols: int, element: int) -> IntArray:
     """Return where each bordered point goes; border points and the pass go to 0."""
-    indices = permutation(rows, cols, element)
+    indices = permutation(rows, cols, element)[:-1]
     out = np.zeros((rows + 2) * (cols + 1) + 1, np.int64)
-    for index in range(rows * cols):
-        out[point_at(index, rows, cols)] = point_at(int(indices[index]), rows, cols)
+    out[points_at(np.arange(rows * cols), rows, cols)] = points_at(indices, rows, cols)
     out.setflags(write=False)
     return out
 
@@ -339,8 +306,7 @@ def point_permutation(rows: int, cols: int, element: int) -> IntArray:
 @cache
 def compose(first: int, second: int) -> int:
     """Return the element that does `first`, then `second`."""
-    a, b = permutation(3, 3, first), permutation(3, 3, second)
-    both = b[a]
+    both = permutation(3, 3, second)[permutation(3, 3, first)]
     return next(k for k in range(8) if np.array_equal(permutation(3, 3, k), both))
 
 

@@ -1,9 +1,6 @@
 """Count finished games by rule, given the dead stones; find stones that live unconditionally.
 
-Works on arrays (rows x columns of EMPTY, BLACK, WHITE), row 0 at the top. `count_territory` counts
-Japanese territory, carefully (no points in seki and false eyes) or plainly (flood fill),
-`count_area` Chinese area; `count_by_rules`, `count_board` and `count_both` choose by rules;
-`tromp_taylor` takes all stones as alive. Each returns a `Count`.
+Works on arrays (rows x columns of EMPTY, BLACK, WHITE), row 0 at the top.
 """
 
 from __future__ import annotations
@@ -50,13 +47,10 @@ class Count:
 
     @property
     def owner(self) -> Grid:
-        """Return BLACK or WHITE on every point that counts for someone, else EMPTY.
-
-        Under territory counting living stones count for nobody.
-        """
+        """BLACK or WHITE on every point that counts for someone, else EMPTY."""
         owner = np.zeros_like(self.kinds)
-        owner[self.points(BLACK)] = BLACK
-        owner[self.points(WHITE)] = WHITE
+        for colour in (BLACK, WHITE):
+            owner[self.points(colour)] = colour
         return owner
 
     def points(self, colour: int) -> BoolArray:
@@ -121,24 +115,19 @@ class Count:
         """Return in words what was counted."""
         lines = [f"{self.scoring} counting, {self.method}"]
         for name, colour, total in (("Black", BLACK, self.black), ("White", WHITE, self.white)):
-            i = colour - 1
             parts = [f"{np.count_nonzero(self.territory(colour))} points of territory"]
             if self.scoring == "area":
-                stones = np.count_nonzero((self.grid == colour) & ~self.dead)
-                parts.append(f"{stones} stones")
+                parts.append(f"{np.count_nonzero((self.grid == colour) & ~self.dead)} stones")
             else:
-                parts.append(f"{self.prisoners[i]} prisoners")
+                parts.append(f"{self.prisoners[colour - 1]} prisoners")
                 parts.append(f"{self.dead_stones(3 - colour)} dead stones")
             if colour == WHITE:
                 parts.append(f"{self.komi:g} komi")
                 if self.handicap:
                     parts.append(f"{self.handicap:g} for handicap stones")
             lines.append(f"{name}: {' + '.join(parts)} = {total:g}")
-        for what, mask in (
-            ("dame", self.dame),
-            ("points and stones in seki", self.seki),
-            ("false eyes", self.false_eyes),
-        ):
+        words = ("dame", "points and stones in seki", "false eyes")
+        for what, mask in zip(words, (self.dame, self.seki, self.false_eyes), strict=True):
             if mask.any():
                 lines.append(f"not counted: {np.count_nonzero(mask)} {what}")
         lines.append(f"result: {self.result}")
@@ -183,11 +172,10 @@ def count_territory(
     komi: float = 0.0,
     prisoners: tuple[int, int] = (0, 0),
 ) -> Count:
-    """Count territory and prisoners, given a mask of the dead stones.
+    """Count territory and prisoners (taken by Black, by White), given a mask of the dead stones.
 
     `careful` gives no points in seki and in false eyes; `plain` gives every empty region that
-    touches one colour once the dead are off. `prisoners` are the stones taken by Black and by White
-    during the game. Territory that is open to the enemy does not count.
+    touches one colour once the dead are off.
 
     >>> grid = np.array([[0, 1, 0, 2, 0], [0, 1, 0, 2, 2], [0, 1, 0, 2, 0]], np.int8)
     >>> count_territory(grid, komi=0.5).result
@@ -217,10 +205,7 @@ def count_area(
     komi: float = 0.0,
     handicap: float = 0.0,
 ) -> Count:
-    """Count living stones and the empty regions that touch one colour, given the dead stones.
-
-    Under area rules eyes in seki and false eyes count like any other point.
-    """
+    """Count living stones and the empty regions that touch one colour, given the dead stones."""
     stones, fallen = _checked(grid, dead)
     kinds = np.zeros(stones.shape, np.int8)
     k.plain_kinds(stones, fallen, kinds)
@@ -255,11 +240,11 @@ def count_both(
     board: Board, dead: npt.ArrayLike | None, taken: tuple[int, int] = (0, 0)
 ) -> tuple[Count, Count]:
     """Count a position by territory and by area; `taken` are further prisoners."""
-    black, white = (known + more for known, more in zip(board.prisoners, taken, strict=True))
     territory, area = (
         count_board(board, dead, board.rules.with_(scoring=way)) for way in ("territory", "area")
     )
-    return replace(territory, prisoners=(black, white)), area
+    (black, white), (more, others) = board.prisoners, taken
+    return replace(territory, prisoners=(black + more, white + others)), area
 
 
 def overruled(
@@ -284,18 +269,14 @@ def tromp_taylor(grid: npt.ArrayLike, komi: float = 0.0) -> Count:
 def territory_margins(
     grids: npt.ArrayLike, dead: npt.ArrayLike, *, method: Method = "careful"
 ) -> IntArray:
-    """Count many positions at once: Black's territory and dead enemies less White's.
-
-    Takes stacks of grids and of masks of dead stones (games x rows x columns). Prisoners and komi
-    are the caller's to add.
-    """
+    """Return Black's territory and dead enemies less White's for stacks of grids and dead masks."""
     stones = np.ascontiguousarray(grids, dtype=np.int8)
     fallen = np.ascontiguousarray(dead, dtype=np.bool_)
     if stones.ndim != 3 or stones.shape != fallen.shape:
         raise TengenError(f"stacks of shape {stones.shape} and {fallen.shape} do not fit")
-    margins = np.zeros(stones.shape[0], np.int64)
-    k.territory_margins(stones, fallen, method == "careful", margins)
-    return margins
+    careful, kinds = method == "careful", np.empty(stones.shape[1:], np.int8)
+    pairs = zip(stones, fallen, strict=True)
+    return np.array([k.territory_margin(*pair, careful, kinds) for pair in pairs], np.int64)
 
 
 class Safe(NamedTuple):
@@ -308,11 +289,9 @@ class Safe(NamedTuple):
 def unconditional(grid: npt.ArrayLike, colour: int) -> Safe:
     """Return what a colour keeps even if it passes for ever (Benson 1976).
 
-    Finds no life that needs an answer: most living groups of a real game are not marked.
-
-    >>> safe = unconditional([[0, 1, 0, 1, 2], [1, 1, 1, 1, 2], [2, 2, 2, 2, 2]], BLACK)
-    >>> int(safe.stones.sum()), int(safe.points.sum())
-    (6, 2)
+    >>> kept = unconditional([[0, 1, 0, 1, 2], [1, 1, 1, 1, 2], [2, 2, 2, 2, 2]], BLACK)
+    >>> [int(mask.sum()) for mask in kept]
+    [6, 2]
     """
     stones, _ = _checked(grid, None)
     if colour not in (BLACK, WHITE):

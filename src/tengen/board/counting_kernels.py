@@ -99,10 +99,9 @@ def _label_from(start, label, without, first, following, target, labels, stack):
 @inner_kernel
 def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, following, target,
                  labels, stack, hangs_by):  # fmt: skip
-    """Label the parts that the group falls into without `region`.
+    """Label the parts of the group without `region`; return how many, and how many touch it.
 
-    `hangs_by[part]` becomes the one point by which a part touches the region, -1 if it touches
-    none, -2 if several. Returns the number of parts that touch the region with a stone.
+    `hangs_by[part]` is the one point by which a part touches the region, -1 for none, -2 several.
     """
     labels[:] = -1
     parts = 0
@@ -155,10 +154,7 @@ def _mark_only_neighbour(p, width, region, node_of, fill):
 
 @inner_kernel
 def _is_cornered_six(cells, foes, board, width, nbr):
-    """Return whether six cells are a 2x3 block in a corner with an enemy stone in its middle.
-
-    Elsewhere such a block lives; in the corner it runs out of liberties.
-    """
+    """Return whether six cells are a 2x3 block in a corner, where a middle enemy stone kills it."""
     edges = 0
     middles = 0
     threes = 0
@@ -425,10 +421,7 @@ def careful_kinds(grid, dead, kinds):
 
 @kernel
 def territory_margin(grid, dead, careful, kinds):
-    """Return Black's territory and dead enemies less White's, without prisoners and komi.
-
-    `kinds` is scratch of the grid's shape; afterwards it says what every point counted for.
-    """
+    """Return Black's territory and dead enemies less White's; fill `kinds`."""
     if careful:
         careful_kinds(grid, dead, kinds)
     else:
@@ -446,14 +439,6 @@ def territory_margin(grid, dead, careful, kinds):
     return margin
 
 
-@kernel
-def territory_margins(grids, dead, careful, margins):
-    """Fill `margins` with `territory_margin` of every grid of a stack (games x rows x cols)."""
-    kinds = np.empty(grids.shape[1:], np.int8)
-    for i in range(grids.shape[0]):
-        margins[i] = territory_margin(grids[i], dead[i], careful, kinds)
-
-
 # ----- Which colour reaches which empty point -----
 
 
@@ -469,10 +454,9 @@ def _is_gate(board, p, width, colour):
 
 @inner_kernel
 def _gate_holds(board, fallen, width, entry, gate, beyond, colour):
-    """Return whether the owner of a gate stops `colour` from going on from it to `beyond`.
+    """Return whether the owner of a gate stops `colour` by a stone at `beyond`.
 
-    The answer is a stone beyond the gate. There is no room for it where a fallen stone of the
-    intruder lies, and alone it does not hold where the intruder stands at the gate already.
+    A fallen stone of the intruder may lie there, or the intruder stands at the gate already.
     """
     if fallen[beyond] == colour:
         return False
@@ -585,8 +569,8 @@ def _size_of(mask):
 def _count_eyes(own, foe, turn, shape, nbr):
     """Count the eyes that stand without another move of the defender, at most two.
 
-    An eye is a part of the region cut off by the defender's stones, without an open cell, every
-    empty cell of it next to them or to the wall. Seven cells live even if the attacker begins.
+    An eye is a closed part of the region whose empty cells all lie beside the defender's stones or
+    the wall. Seven cells live even if the attacker begins.
     """
     cells, wall, is_open, spent = shape[0], shape[1], shape[2], shape[3]
     touched = wall | _neighbour_mask(own, nbr)
@@ -608,10 +592,7 @@ def _count_eyes(own, foe, turn, shape, nbr):
 
 @inner_kernel
 def _take(cell, mover, other, cells, safe_mover, safe_other, nbr):
-    """Play `cell` for `mover` and return the stones taken, or -1 where the move is suicide.
-
-    A chain that contains a cell of its side's safe mask can not be captured.
-    """
+    """Return the stones that `cell` takes, -1 for suicide; chains on safe cells are immortal."""
     mover |= cell
     taken = 0
     around = _neighbour_mask(cell, nbr) & other
@@ -681,9 +662,8 @@ def _open(row, own, foe, shut, turn, passed, slot):
 def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     """Return whether the defender, who moves first, gets `target` eyes.
 
-    `shape` holds the cells, the wall, the open and the spent cells; `order` the cells in the order
-    to try them. The search keeps its own stack, a row a position, because a kernel that calls
-    itself cannot be cached on disk (Numba crashes when it loads one).
+    `shape` holds the cells, the wall, the open and the spent cells. It has its own stack: a
+    recursive kernel cannot be cached on disk.
     """
     cells, wall, is_open = shape[0], shape[1], shape[2]
     n = len(order)

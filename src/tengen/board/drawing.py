@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
@@ -14,8 +12,7 @@ from numpy.typing import NDArray
 from tengen.board.coordinates import GTP_LETTERS
 from tengen.errors import TengenError
 
-_STONES = ".XO"
-"""Text of EMPTY, BLACK and WHITE."""
+_STONES = ".XO"  # EMPTY, BLACK and WHITE
 
 Numbers = Sequence[float] | NDArray[np.floating]
 """One number per point, row-major."""
@@ -110,7 +107,9 @@ def format_svg(
     for index, stone in enumerate(grid.ravel().tolist()):
         centre = (margin + index % cols * cell, margin + index // cols * cell)
         if stone:
-            out.append(_stone(centre, cell, stone, index in faint))
+            look = f'fill="{"#111" if stone == 1 else "#fafafa"}" stroke="#222"'
+            look += ' opacity="0.45"' if index in faint else ""
+            out.append(_circle(centre, cell * 0.47, look, 0.8))
         if ownership is not None and abs(value := float(ownership[index])) > 0.05:
             fill = "#000" if value > 0 else "#fff"
             out.append(_square(centre, cell * 0.28, fill, min(abs(value), 1) * 0.8))
@@ -125,26 +124,6 @@ def format_svg(
         out += _edges(rows, cols, cell, (width, height))
     out.append("</svg>")
     return "\n".join(out)
-
-
-def panels(pictures: Sequence[tuple[str, str]], *, columns: int) -> str:
-    """Return SVG pictures of equal size with their titles as one picture, `columns` per row."""
-    gap, title = 12, 22
-    size = re.match(r'<svg [^>]*? width="([\d.]+)" height="([\d.]+)"', pictures[0][1])
-    assert size is not None
-    wide, high = float(size[1]), float(size[2])
-    columns = min(columns, len(pictures))
-    width = columns * (wide + gap) + gap
-    height = math.ceil(len(pictures) / columns) * (high + title + gap) + gap
-    out = [_open(width, height), f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>']
-    for number, (text, picture) in enumerate(pictures):
-        x = gap + number % columns * (wide + gap)
-        y = gap + number // columns * (high + title + gap)
-        out.append(
-            f'<text x="{x + 2:g}" y="{y + title - 7:g}" font-size="13">{escape(text)}</text>'
-            + picture.replace("<svg ", f'<svg x="{x:g}" y="{y + title:g}" ', 1)
-        )
-    return "\n".join([*out, "</svg>"])
 
 
 def _open(width: float, height: float) -> str:
@@ -164,26 +143,19 @@ def _lines(rows: int, cols: int, cell: float, margin: float) -> list[str]:
     def x(c: int) -> float:
         return margin + c * cell
 
+    ends = [(0, r, cols - 1, r) for r in range(rows)] + [(c, 0, c, rows - 1) for c in range(cols)]
     out = ['<g stroke="#5a3d12" stroke-width="1">']
-    for r in range(rows):
-        out.append(f'<line x1="{x(0):g}" y1="{x(r):g}" x2="{x(cols - 1):g}" y2="{x(r):g}"/>')
-    for c in range(cols):
-        out.append(f'<line x1="{x(c):g}" y1="{x(0):g}" x2="{x(c):g}" y2="{x(rows - 1):g}"/>')
+    for a, b, c, d in ends:
+        out.append(f'<line x1="{x(a):g}" y1="{x(b):g}" x2="{x(c):g}" y2="{x(d):g}"/>')
     out.append("</g>")
     for r, c in star_points(rows, cols):
         out.append(f'<circle cx="{x(c):g}" cy="{x(r):g}" r="{cell / 9:.1f}" fill="#5a3d12"/>')
     return out
 
 
-def _circle(centre: _Place, radius: float, look: str, line: float, more: str = "") -> str:
+def _circle(centre: _Place, radius: float, look: str, line: float) -> str:
     x, y = centre
-    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:.1f}" {look} stroke-width="{line}"{more}/>'
-
-
-def _stone(centre: _Place, cell: float, stone: int, faint: bool) -> str:
-    fill = "#111" if stone == 1 else "#fafafa"
-    look, more = f'fill="{fill}" stroke="#222"', ' opacity="0.45"' if faint else ""
-    return _circle(centre, cell * 0.47, look, 0.8, more)
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:.1f}" {look} stroke-width="{line}"/>'
 
 
 def _square(centre: _Place, half: float, fill: str, opacity: float) -> str:
@@ -214,12 +186,9 @@ def _mark(centre: _Place, cell: float, mark: str | Mark) -> str:
 def _edges(rows: int, cols: int, cell: float, size: _Place) -> list[str]:
     """Write letters and numbers at the edges, whose margin is one cell."""
     style = f'font-size="{cell * 0.38:.1f}" text-anchor="middle" fill="#5a3d12"'
-    out = []
-    for c in range(cols):
-        for y in (cell * 0.45, size[1] - cell * 0.2):
-            out.append(f'<text x="{cell + c * cell:g}" y="{y:.1f}" {style}>{GTP_LETTERS[c]}</text>')
-    for r in range(rows):
-        for x in (cell * 0.3, size[0] - cell * 0.3):
-            y = cell + r * cell + cell * 0.13
-            out.append(f'<text x="{x:.1f}" y="{y:.1f}" {style}>{rows - r}</text>')
-    return out
+    across = [(cell + c * cell, GTP_LETTERS[c]) for c in range(cols)]
+    down = [(cell * 1.13 + r * cell, str(rows - r)) for r in range(rows)]
+    heights, sides = (cell * 0.45, size[1] - cell * 0.2), (cell * 0.3, size[0] - cell * 0.3)
+    places = [(x, y, text) for x, text in across for y in heights]
+    places += [(x, y, text) for y, text in down for x in sides]
+    return [f'<text x="{x:.1f}" y="{y:.1f}" {style}>{text}</text>' for x, y, text in places]

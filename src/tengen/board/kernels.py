@@ -212,10 +212,7 @@ def _remove_block(s, head, width):
 
 @kernel
 def place(s, p, colour):
-    """Put a stone on the legal point `p`: merge, capture, set ko; return the stones captured.
-
-    Leaves turn, plies and last moves alone. A suicide returns 0 and gives prisoners to the enemy.
-    """
+    """Put a stone on the legal point `p`: merge, capture, set ko; return the stones captured."""
     width = s[SCALARS, COLS] + 1
     enemy = 3 - colour
     # Take p out of the list of empty points.
@@ -335,12 +332,6 @@ def _slot(table, key):
     return i
 
 
-@inner_kernel
-def _seen(table, key):
-    """Return whether this key was remembered."""
-    return table[_slot(table, key)] != 0
-
-
 @kernel
 def remember(table, key):
     """Remember a key; return whether it is new. The table's length must be a power of two."""
@@ -386,9 +377,10 @@ def is_allowed(s, table, ko_rule, p, colour):
     if ko_rule == KO_SIMPLE:
         return is_legal(s, p, colour)
     # Under superko only the table counts, not the ko point.
-    return _is_possible(s, p, colour) and not _seen(
-        table, history_key(_hash_after(s, p, colour), 3 - colour, ko_rule)
-    )
+    if not _is_possible(s, p, colour):
+        return False
+    key = history_key(_hash_after(s, p, colour), 3 - colour, ko_rule)
+    return table[_slot(table, key)] == 0
 
 
 @atomic_kernel
@@ -404,10 +396,9 @@ def allowed_mask(s, table, ko_rule, colour, out):
 
 @atomic_kernel
 def push(s, table, ko_rule, p, colour):
-    """Play a move and remember the position.
+    """Play a move and remember the position, unless `p` is no pass and no empty point.
 
-    Return whether `p` is a pass or an empty point, without which nothing changes, and the key of
-    the position if it is new, else 0. The table must have room for one more.
+    Return whether it was played, and the key of the position if it is new, else 0.
     """
     if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
         return False, 0
@@ -448,28 +439,9 @@ def verdict(s, table, ko_rule, p, colour):
 @atomic_kernel
 def block_liberties(s, p, out):
     """Write the liberties of the block at `p` to `out` (room for N), return how many there are."""
-    return _first_liberties(s, s[HEAD, p], s.shape[1], out)
-
-
-@kernel
-def count_liberties(s, p, limit):
-    """Return the liberties of the block at `p`, counting no further than `limit` (<= 16)."""
-    head = s[HEAD, p]
-    if s[PLIB, head] == 0:
-        return 0
-    if in_atari(s, head):
-        return 1
-    if limit <= 2:
-        return 2
-    return _first_liberties(s, head, limit, np.empty(16, np.int64))
-
-
-@kernel
-def _first_liberties(s, head, limit, out):
-    """Write up to `limit` liberties of a block to `out`, each once; return how many."""
     width = s[SCALARS, COLS] + 1
     count = 0
-    x = head
+    x = p
     while True:
         for k in range(4):
             q = near(x, k, width)
@@ -482,12 +454,9 @@ def _first_liberties(s, head, limit, out):
                 if not known:
                     out[count] = q
                     count += 1
-                    if count >= limit:
-                        return count
         x = s[NEXT, x]
-        if x == head:
-            break
-    return count
+        if x == p:
+            return count
 
 
 @atomic_kernel
@@ -545,8 +514,7 @@ def area_score(s):
 def number_alike(kind, width, number, stack):
     """Number the connected sets of points of one kind, by their first points; return how many.
 
-    Points of a negative kind, the border among them, belong to none and get -1. `stack` is room for
-    every point.
+    Points of a negative kind, the border among them, get -1. `stack` has room for every point.
     """
     number[:] = -1
     count = 0
@@ -609,8 +577,7 @@ def batch_scores(states, out):
 # ----- Whole collections of games -----
 
 
-TRUSTED = -1
-"""In place of a ko rule: every move is played, and one that has no empty point is left out."""
+TRUSTED = -1  # in place of a ko rule: every move is played if its point is empty
 
 
 @kernel
@@ -620,10 +587,8 @@ def replay_games(
 ):  # fmt: skip
     """Play `share` of every game's moves and return how many moves were played.
 
-    Game g owns moves[offsets[g]:offsets[g + 1]] and likewise its setup stones. ends[g] becomes the
-    number of the game's first refused move (from 0; -1 when all were allowed), with which it ends,
-    and the stones taken by Black and by White. `grids`, unless empty, gets the last positions,
-    rows x columns at the top left of each.
+    ends[g] becomes the number of the first refused move (from 0; -1 for none), with which the game
+    ends, and the stones taken by Black and by White. `grids`, unless empty, gets last positions.
     """
     s = new_state(rows[0], cols[0]) if rows.shape[0] > 0 else new_state(2, 2)
     table = np.zeros(2, np.int64)

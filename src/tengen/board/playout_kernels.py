@@ -77,10 +77,7 @@ def load(s, b, empty, v):
 
 @inner_kernel
 def load_line(line, cols, b, empty, v):
-    """Copy a bordered line of colours into the fast layout; tell whether all blocks have liberties.
-
-    There is no ko and no last move, and the blocks are found here.
-    """
+    """Copy a bordered line of colours into the fast layout; return if all blocks have liberties."""
     n = line.shape[0]
     width = cols + 1
     b[:] = U0
@@ -298,10 +295,8 @@ def set_aside(b, empty, i, left):
 def light_playout(b, empty, v, colour, width, limit, trace):
     """Play uniformly random moves until both sides pass or `limit` plies; return plies played.
 
-    Every legal move that fills no own eye is equally likely: refused candidates are swapped out of
-    the draw. `trace` receives the moves (0 for a pass) and needs room for `limit` of them. What
-    changes is kept in local names, not in `v`: stores to one array make the compiler doubt the
-    others.
+    Refused candidates are swapped out of the draw. `trace` receives the moves (0 for a pass). What
+    changes is kept in local names: stores to one array make the compiler doubt the others.
     """
     count, ko, rng = v[V_EMPTY], v[V_KO], v[V_RNG]
     passes = 0
@@ -331,10 +326,7 @@ def light_playout(b, empty, v, colour, width, limit, trace):
 
 @inner_kernel
 def final_score(b, rows, cols, ownership):
-    """Return Black's points minus White's at a playout's end and add each point to `ownership`.
-
-    An empty point belongs to the colour next to it; after a playout only eyes are empty.
-    """
+    """Return Black's points minus White's at a playout's end and add each point to `ownership`."""
     score = 0
     width = U(cols + 1) * RECORD
     for row in range(rows):
@@ -377,27 +369,17 @@ def _around(p, i, width):
 
 
 @hot_kernel
-def shape_index(b, p, colour, width):
-    """Return the number of the 3x3 neighbourhood of `p` for `colour`: own 1, enemy 2, edge 3.
-
-    Two bits per neighbour, in reading order from the top left, the centre left out.
-    """
+def shape_index(b, p, width):
+    """Return the number of the 3x3 neighbourhood of `p`, two bits each in reading order."""
     code = U0
     for i in range(8):
-        q = _around(p, i, width)
-        c = b[q]
-        if colour == U2 and (c == U1 or c == U2):
-            c = U3 - c
-        code |= c << U(2 * i)
+        code |= b[_around(p, i, width)] << U(2 * i)
     return code
 
 
 @hot_kernel
 def liberties_after(b, p, colour, width):
-    """Return 0, 1 or 2 (meaning two or more): the liberties `colour` has at `p` after playing it.
-
-    A capture counts as two. Exact up to that: pseudo-liberty sums without `p` tell one from more.
-    """
+    """Return the liberties at `p` after `colour` plays it, at most 2; a capture counts as 2."""
     enemy = U3 - colour
     only = U0
     for k in range(4):
@@ -467,7 +449,7 @@ def _shapes_near(b, v, last, colour, width, shapes, out):
     count = 0
     for i in range(8):
         q = _around(last, i, width)
-        if b[q] == U0 and q != v[V_KO] and shapes[shape_index(b, q, U1, width)]:
+        if b[q] == U0 and q != v[V_KO] and shapes[shape_index(b, q, width)]:
             if is_playable(b, q, colour, width) and liberties_after(b, q, colour, width) >= 2:
                 out[count] = q
                 count += 1
@@ -537,10 +519,7 @@ def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
 
 @kernel
 def run_chunk(s, shapes, heavy, first, count, seed, limit, scores, ownership):
-    """Run playouts number `first` to `first + count - 1`, each with a random stream of its own.
-
-    Returns the plies played.
-    """
+    """Run playouts from number `first` on, each with its own random stream; return their plies."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = U((cols + 1) * 8)
     points = s.shape[1]

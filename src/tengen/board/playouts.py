@@ -21,8 +21,7 @@ from tengen.parallel import share
 
 Kind = Literal["light", "heavy"]
 
-_SHARE = 32
-"""Playouts below which another thread does not pay."""
+_SHARE = 32  # playouts below which another thread does not pay
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,10 @@ def playouts(
     """Run `n` playouts from the board's position; the same seed gives the same result everywhere.
 
     Light ones play uniformly random moves that fill no own eye; heavy ones capture, rescue and play
-    shapes. Superko is ignored; a playout ends after two passes or 3 x points plies.
+    shapes. Superko is ignored. With threads=1 it runs on the calling thread, else on all cores.
 
     >>> playouts(Board(9), 64, seed=1).ownership.shape
     (81,)
-
-    With threads=1 it runs on the calling thread, otherwise on one thread per core.
     """
     if kind not in get_args(Kind) or n < 0:
         raise TengenError(f"{n} playouts of kind {kind!r}: there are {', '.join(get_args(Kind))}")
@@ -68,10 +65,8 @@ def playouts(
 
     def run(first: int, last: int) -> None:
         part = np.zeros_like(ownership)
-        run_chunk(
-            *(state, shape_table(), kind == "heavy", first, last - first, seed, limit),
-            *(scores, part),
-        )
+        heavy, count = kind == "heavy", last - first
+        run_chunk(state, shape_table(), heavy, first, count, seed, limit, scores, part)
         with adding:
             ownership[:] += part
 
@@ -105,15 +100,8 @@ SHAPES = (
 )
 
 # Which colours (0 empty, 1 X, 2 O, 3 edge) a character of a picture allows.
-_ALLOWS = {
-    "X": (1,),
-    "O": (2,),
-    ".": (0,),
-    "x": (0, 2, 3),
-    "o": (0, 1, 3),
-    "?": (0, 1, 2, 3),
-    "-": (3,),
-}
+_ALLOWS: dict[str, tuple[int, ...]] = {"X": (1,), "O": (2,), ".": (0,), "-": (3,)}
+_ALLOWS |= {"x": (0, 2, 3), "o": (0, 1, 3), "?": (0, 1, 2, 3)}
 
 
 @cache
@@ -147,11 +135,7 @@ def random_point(board: Board, rng: np.random.Generator) -> Point:
 
 
 def play_random(board: Board, plies: int, rng: np.random.Generator) -> Board:
-    """Play so many random plies on this very board and return it; fewer when points run out.
-
-    >>> len(play_random(Board(9), 4, np.random.default_rng(1)).moves)
-    4
-    """
+    """Play so many random plies on this very board and return it; fewer when points run out."""
     for _ in range(plies):
         move = random_point(board, rng)
         if move == PASS:
@@ -164,10 +148,6 @@ def play_to_end(board: Board, choose: Callable[[Board], int], *, limit: int | No
     """Play on, on this very board, and return it: until two passes, a resignation or a limit.
 
     The limit is a number of further plies, three times the board's points unless given.
-
-    >>> rng = np.random.default_rng(1)
-    >>> len(play_to_end(Board(9), lambda board: random_point(board, rng), limit=20).moves)
-    20
     """
     for _ in range(3 * board.rows * board.cols if limit is None else limit):
         if board.is_over:

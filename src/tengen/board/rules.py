@@ -30,11 +30,8 @@ class Rules:
     """The usual compensation under these rules; a board may be given another."""
 
     def __post_init__(self) -> None:
-        for name, kinds in (
-            ("ko", KoRule),
-            ("scoring", Scoring),
-            ("handicap_bonus", HandicapBonus),
-        ):
+        choices = {"ko": KoRule, "scoring": Scoring, "handicap_bonus": HandicapBonus}
+        for name, kinds in choices.items():
             if (value := getattr(self, name)) not in get_args(kinds):
                 raise TengenError(f"{name} {value!r} is none of {', '.join(get_args(kinds))}")
 
@@ -57,11 +54,7 @@ class Rules:
         return PRESETS[key]
 
     def compensation(self, handicap: int) -> float:
-        """Return White's points for so many handicap stones; none where territory is counted.
-
-        >>> Rules(handicap_bonus="n-1").compensation(4)
-        3.0
-        """
+        """Return White's points for so many handicap stones; none where territory is counted."""
         points = {"none": 0, "n": handicap, "n-1": handicap - 1}
         due = handicap >= 2 and self.scoring == "area"
         return float(points[self.handicap_bonus] if due else 0)

@@ -83,56 +83,34 @@ def _liberties(line, p, width, limit, scratch, libs):
 # ----- Eyes -----
 
 
-@inner_kernel
-def _eye_owner(line, p, width):
-    """Return the colour whose stones (and the edge) are all round the empty point p, or EMPTY."""
-    owner = EMPTY
-    if line[p] != EMPTY:
-        return owner
-    for k in range(4):
-        c = line[near(p, k, width)]
-        if c == EMPTY:
-            return EMPTY
-        if c != BORDER:
-            if owner != EMPTY and c != owner:
-                return EMPTY
-            owner = c
-    return owner
-
-
-@inner_kernel
-def _is_false_eye(line, p, width, colour):
-    """Tell by the diagonal rule whether an eye of `colour` is false.
-
-    Two enemy stones on the diagonals make it so, one is enough at the edge.
-    """
-    enemy = 3 - colour
-    enemies = 0
-    edge = 0
-    for q in (p - width - 1, p - width + 1, p + width - 1, p + width + 1):
-        if line[q] == enemy:
-            enemies += 1
-        elif line[q] == BORDER:
-            edge = 1
-    return enemies + edge >= 2
-
-
 @kernel
 def eye_map(line, width, out):
-    """Write into `out` (bordered) the owner of a real eye, his negative for a false one, else 0."""
+    """Write into `out` (bordered) the owner of a real eye, his negative for a false one, else 0.
+
+    Two enemy stones on the diagonals make an eye false, one is enough at the edge.
+    """
     for p in range(line.shape[0]):
         out[p] = EMPTY
-        owner = _eye_owner(line, p, width) if line[p] == EMPTY else EMPTY
-        if owner != EMPTY:
-            out[p] = -owner if _is_false_eye(line, p, width, owner) else owner
+        if line[p] != EMPTY:
+            continue
+        near_by = 0
+        for k in range(4):
+            c = line[near(p, k, width)]
+            near_by |= 4 if c == EMPTY else 0 if c == BORDER else c
+        if near_by == BLACK or near_by == WHITE:
+            bad = 0
+            edge = 0
+            for q in (p - width - 1, p - width + 1, p + width - 1, p + width + 1):
+                bad += line[q] == 3 - near_by
+                edge |= line[q] == BORDER
+            out[p] = -near_by if bad + edge >= 2 else near_by
 
 
 @kernel
 def is_own_eye(s, p, colour):
     """Return whether the empty point `p` is a one-point eye of `colour` that is not plainly false.
 
-    All neighbours are its stones, none of their blocks is in atari, and the enemy holds at most one
-    diagonal (none at the edge).
+    No block around is in atari, and the enemy holds at most one diagonal (none at the edge).
     """
     width = s[SCALARS, COLS] + 1
     for k in range(4):
@@ -168,8 +146,7 @@ def _number(line, width, colour, stones, number, stack):
 def benson(line, width, colour, out):
     """Mark what no play of the enemy can take: 1 for the blocks of `colour`, 2 for their regions.
 
-    The regions marked are those every empty point of which touches a living block: an enemy in
-    there cannot live either. Nothing is marked that would need an answer.
+    An enemy cannot live in a marked region: each of its empty points touches a living block.
     """
     n = line.shape[0]
     block_of = np.empty(n, np.int64)
@@ -328,11 +305,7 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
 
 @kernel
 def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
-    """Start to read a position: return its answer if it needs no moves, else -1.
-
-    The answer is the deciding move of the side to move, or 0. Otherwise the frame is filled with
-    the moves to try.
-    """
+    """Return the deciding move of the side to move or 0; -1, and moves to try, to read on."""
     libs = np.empty(3, np.int64)
     n = _liberties(line, p, width, 3, scratch, libs)
     reads[0] += 1
@@ -360,10 +333,8 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
 def read_ladder(line, p, width, attacking, ko, reads, scratch):
     """Return the move that decides the ladder on the block at p for the side to move, or 0.
 
-    With `attacking` the enemy moves and wins by capturing with nothing but atari: the block has
-    one or two liberties. Otherwise its owner moves, the block is in atari, and any move that gets
-    it out counts. `line` is changed while reading and restored. `ko` is forbidden to the first.
-    The reading keeps its own stack: a kernel that calls itself cannot be cached on disk.
+    With `attacking` the enemy moves, by nothing but atari, else the owner of a block in atari. `ko`
+    is forbidden to the first. It has its own stack: a recursive kernel cannot be cached on disk.
     """
     colour = line[p]
     libs = np.empty(3, np.int64)
@@ -449,10 +420,10 @@ def liberties_if_played(line, width, out):
 
 @kernel
 def read_fight(line, width, target, inside, first):
-    """Return whether the block at `target` FALLS or HOLDS if the colour `first` begins.
+    """Return whether the block at `target` FALLS or HOLDS if the colour `first` begins, or UNKNOWN.
 
     Both sides play on the points of `inside` and on those of captured stones. Ko is simple, the
-    defender may pass, an attack that takes too long fails. UNKNOWN if there is too much to read.
+    defender may pass, an attack that takes too long fails.
     """
     n = line.shape[0]
     board = line.copy()
@@ -551,10 +522,7 @@ def read_blocks(s, start, count, libs, stamp):
 
 @inner_kernel
 def _seen_from(symmetry, i, rows, cols):
-    """Return the point of the board that lies at row-major place `i` of one of its views.
-
-    Bits of `symmetry`: rows upside down, columns mirrored, rows for columns (square boards only).
-    """
+    """Return the point at row-major place `i` of a view: upside down, mirrored, transposed bits."""
     row, col = i // cols, i % cols
     if symmetry & 4:
         row, col = col, row
@@ -567,11 +535,7 @@ def _seen_from(symmetry, i, rows, cols):
 
 @inner_kernel
 def _chosen_view(s, mover):
-    """Return the view whose stones come first: empty, then the mover's, then the other's.
-
-    A board that is its own mirror image has several such views, all alike. Boards that are not
-    square have four views.
-    """
+    """Return the view whose stones come first: empty, then the mover's, then the other's."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     best = 0
     for symmetry in range(1, 8 if rows == cols else 4):
@@ -692,10 +656,7 @@ def count_block(s, w, head, width):
 
 @inner_kernel
 def liberties_after(s, w, p, colour, width):
-    """Return the liberties up to `_MANY` that `colour` has at `p` after playing it.
-
-    Taken enemy blocks count their stones next to `p` only: a lower bound, exact from 0 to 1.
-    """
+    """Return the liberties up to `_MANY` after `colour` plays `p`; a lower bound after captures."""
     mark = _next_stamp(w)
     w[_STAMPS, p] = mark
     count = 0
@@ -787,11 +748,7 @@ def random_move(s, colour, fill_eyes, allowed, rng):
 
 @kernel
 def liberty_balance(s, colour, weighting):
-    """Return the mean liberties of `colour`'s blocks minus the mean of the enemy's.
-
-    With BY_STONE every stone counts its block's liberties, so that large blocks weigh more. A side
-    without stones has mean zero.
-    """
+    """Return the mean liberties of `colour`'s blocks (or stones) minus the mean of the enemy's."""
     n = s.shape[1]
     start, count, stamp = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     read_blocks(s, start, count, np.empty(4 * n, np.int64), stamp)
@@ -813,10 +770,7 @@ def liberty_balance(s, colour, weighting):
 
 @kernel
 def maxlib_move(s, colour, weighting, allowed, rng):
-    """Return the permitted move after which `liberty_balance` is largest, ties at random; or PASS.
-
-    Own eyes are left out.
-    """
+    """Return the permitted move with the largest `liberty_balance`, ties at random; or PASS."""
     cols = s[SCALARS, COLS]
     trial = np.empty_like(s)
     chosen = PASS

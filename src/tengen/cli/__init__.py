@@ -10,10 +10,11 @@ import os
 import re
 import signal
 import sys
+import traceback
 import warnings
 from difflib import get_close_matches
 from types import FrameType
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -22,15 +23,9 @@ from tengen import __version__
 from tengen.errors import TengenError, Terminated
 from tengen.sanitize import printable
 
-# ----- The table of commands -----
-
 
 class Entry(NamedTuple):
-    """Where a command is, and its line in the help.
-
-    `place` is MODULE:COMMAND, MODULE or MODULE.GROUP for a group of commands, or a table of
-    entries.
-    """
+    """A command and its line in the help; MODULE or MODULE.GROUP is a group of commands."""
 
     place: str | dict[str, Entry]
     help: str
@@ -151,7 +146,6 @@ def _lazy_group(sections: dict[str, dict[str, Entry]]) -> type[LazyGroup]:
 
 
 def _load(place: str | dict[str, Entry]) -> Any:
-    """Return the command or group of an entry."""
     if not isinstance(place, str):
         return _lazy_group({"Commands": place})(no_args_is_help=True, rich_markup_mode=None)
     where, _, name = place.partition(":")
@@ -170,8 +164,6 @@ def _show_flags_as_flags(command: Any, ctx: Any) -> None:
         _show_flags_as_flags(below, ctx)
 
 
-# ----- Running a command -----
-
 _app = typer.Typer(cls=_lazy_group(GROUPS), rich_markup_mode=None)
 
 
@@ -181,17 +173,17 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-_Version = typer.Option(
-    "--version",
-    help="Show the version and exit.",
-    callback=_show_version,
-    is_eager=True,
-    metavar="",
-)
-
-
 @_app.callback()
-def _root(version: Annotated[bool, _Version] = False) -> None:
+def _root(
+    version: bool = typer.Option(
+        False,
+        "--version",
+        help="Show the version and exit.",
+        callback=_show_version,
+        is_eager=True,
+        metavar="",
+    ),
+) -> None:
     """A laboratory for machines that learn Go."""
 
 
@@ -242,17 +234,14 @@ def run(arguments: list[str]) -> int:
             return 0
         raise
     except (KeyboardInterrupt, typer.Abort) as stop:
-        notes = getattr(stop, "__notes__", [])
-        told = isinstance(stop, Terminated)
-        word = "terminated" if told else "interrupted"
+        killed, notes = isinstance(stop, Terminated), getattr(stop, "__notes__", [])
+        word = "terminated" if killed else "interrupted"
         print("; ".join([f"tengen: {word}", *notes]), file=sys.stderr)
-        return 128 + signal.SIGTERM if told else 3
+        return 128 + signal.SIGTERM if killed else 3
     except OSError as failure:
         place = f"{failure.filename}: " if failure.filename else ""
         return _complain(f"{place}{failure.strerror or failure}")
     except Exception:
-        import traceback
-
         traceback.print_exc()
         _complain("this is a bug of ours; please report it with the lines above")
         return 4

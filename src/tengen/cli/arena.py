@@ -8,23 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.options import (
-    BoardSize,
-    Options,
-    RulesName,
-    Seed,
-    WorkOptions,
-    argument,
-    command,
-    flag,
-    option,
-)
+from tengen.cli.options import BoardSize, Options, RulesName, Seed, WorkOptions, command, option
 from tengen.cli.printing import Shown, table
 from tengen.errors import TengenError
 from tengen.files import refuse_inputs, write_atomic
 
 app = typer.Typer(no_args_is_help=True)
 
+_Database = Annotated[Path, typer.Argument(help="Results database.")]
 _Out = Annotated[
     Path | None, typer.Option("--out", help="Results database; games there are not played again.")
 ]
@@ -32,7 +23,7 @@ _Out = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class _Conditions(Options):
-    """Conditions of the games of a match; see `arena.match.match_settings`."""
+    """Conditions of the games of a match; see `arena.match.match_tournament`."""
 
     games: int = option(20, "Games; colours alternate.", min=1)
     size: BoardSize = "9"
@@ -52,7 +43,7 @@ class _Results(WorkOptions):
     """Where results are stored, and where the games are played."""
 
     out: _Out = None
-    resume: bool = flag("--resume", "Fail unless --out exists; it is always continued.")
+    resume: bool = option(False, "Fail unless --out exists; it is always continued.", "--resume")
 
     def check(self, path: Path | None) -> None:
         """Refuse to resume without results."""
@@ -70,12 +61,11 @@ def match(
     sprt: str | None = option(None, "Stop early: ELO0,ELO1 of a sequential test."),
 ) -> int:
     """Play a match between two players; print the win rate with its 95 % interval."""
-    from tengen.arena.match import match_settings, run_match
-    from tengen.arena.tournament import Tournament, checked
+    from tengen.arena.match import match_tournament, run_match
 
     results.check(results.out)
     result = run_match(
-        checked(Tournament, match_settings(a, b, **vars(conditions))),
+        match_tournament(a, b, **vars(conditions)),
         out=results.out, workers=results.workers, ray=results.ray, sprt=sprt, quiet=shown.quiet,
     )  # fmt: skip
     if not shown.as_json(result.value()):
@@ -91,10 +81,7 @@ def run(
     shown: Shown,
     seed: int | None = option(None, "Overrides the file's seed.", min=0),
 ) -> int:
-    """Run a tournament from a TOML file; the same command continues it.
-
-    Results go to the file's name with `.sqlite` unless --out says otherwise.
-    """
+    """Run a tournament from a TOML file, by default into FILE.sqlite; run again to continue."""
     from tengen.arena import Database, load_tournament, results_of, run_tournament
     from tengen.arena.runner import LiveTable
 
@@ -121,10 +108,9 @@ def _left(games: int, shown: Shown, *, told: bool = True) -> int:
 
 
 @command(app)
-def show(database: Path = argument("Results database."), *, shown: Shown) -> None:
+def show(database: _Database, *, shown: Shown) -> None:
     """Show the standings and the cross table of a results database, also during a run."""
-    from tengen.arena import results_of
-    from tengen.arena.database import Database
+    from tengen.arena import Database, results_of
 
     with Database.look(database) as opened:
         _show(results_of(opened), shown)
@@ -132,7 +118,7 @@ def show(database: Path = argument("Results database."), *, shown: Shown) -> Non
 
 @command(app)
 def rate(
-    player: str = argument("Spec of the player to rate."),
+    player: Annotated[str, typer.Argument(help="Spec of the player to rate.")],
     size: BoardSize = "9",
     games: int = option(40, "Games to play in all.", min=2),
     database: Path | None = option(None, "Database of a ladder instead of the shipped one."),
@@ -147,8 +133,8 @@ def rate(
     from tengen.arena.placing import place, record
 
     placed = place(
-        player, size=size, games=games, ladder=database, out=out, workers=work.workers,
-        ray=work.ray, seed=seed, say=shown.remark,
+        player, size=size, games=games, ladder=database, out=out, seed=seed, say=shown.remark,
+        **vars(work),
     )  # fmt: skip
     if keep is not None and not placed.stopped:
         record(placed, size, seed, keep)
@@ -165,27 +151,18 @@ def rate(
 
 @command(app)
 def export(
-    database: Path = argument("Results database."),
+    database: _Database,
     out: Path = option(..., "File to write: .csv, .json, .html, .sgf or .sqlite."),
-    kind: str | None = option(
-        None, "csv, json, html, sgf or sqlite; by default from the name.", "--format"
-    ),
 ) -> None:
-    """Write results as CSV (one row per game), JSON, HTML, SGF, or a database.
-
-    `--out -` prints them.
-    """
-    from tengen.arena.database import Database
+    """Write results as CSV (one row per game), JSON, HTML, SGF, or a database."""
+    from tengen.arena import Database
     from tengen.arena.results import export_results
 
     refuse_inputs(out, [database])
-    kind = kind or out.suffix.removeprefix(".")
+    kind = out.suffix.removeprefix(".")
     with Database.look(database) as opened:
         if kind == "sqlite":
             opened.copy_to(out)
-        elif str(out) == "-":
-            print(export_results(opened, kind), end="")
-            return
         else:
             write_atomic(out, export_results(opened, kind))
     Shown().remark(f"wrote {out}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json as encoder
-import sys
 import time
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,10 +16,9 @@ from tengen.cli.options import Records, Seed, WorkOptions, argument, command, fl
 from tengen.cli.printing import Shown, table
 from tengen.errors import ModelError, RecordError, SpecError, TengenError
 from tengen.files import refuse_inputs, write_atomic
-from tengen.reviews.settings import ReviewSettings
+from tengen.reviews import ReviewSettings
 
 if TYPE_CHECKING:
-    from tengen.board import Board
     from tengen.explorer import Answer
     from tengen.game.judging import Judge
     from tengen.learners.scoring import BlockScorer
@@ -31,14 +29,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 collections = typer.Typer(no_args_is_help=True)
 
-# ----- score -----
-
 _TOGETHER = 16  # games per job: one takes milliseconds
 _ONE_GAME = 30_000  # bytes: a long game with comments
-_COLUMNS = (
-    "file", "game", "finished", "result", "estimate", "spread", "recorded", "territory", "area",
-    "dead", "seki", "safe", "safe_probability", "remarks",
-)  # fmt: skip
 
 
 @command(app)
@@ -49,7 +41,6 @@ def score(
     out: Path | None = option(None, "Write copies with TB and TW to this file."),
     model: str = option("scorer", "Name or file of the scorer."),
     boards: bool = flag("--boards", "Show the board of every game."),
-    sheet: bool = flag("--csv", "Print one line per game for spreadsheets."),
     *,
     work: WorkOptions,
     shown: Shown,
@@ -78,7 +69,7 @@ def score(
     pages = boards or len(games) == 1
     count = partial(_score, model, dead or (), alive or (), pages, out is not None)
     with shown.progress() as bar:
-        for found in map_jobs(count, jobs, workers=work.workers, ray=work.ray):
+        for found in map_jobs(count, jobs, **vars(work)):
             bar.advance("games", len(found), len(games))
             faults += [one["fault"] for one in found if "fault" in one]
             scored += [one for one in found if "fault" not in one]
@@ -89,15 +80,8 @@ def score(
     texts, marked = ([one.pop(key) for one in scored] for key in ("text", "marked"))
     if out is not None:
         write_atomic(out, b"\n".join(marked) + b"\n")
-    if shown.as_json(scored):
-        pass
-    elif sheet:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows([_COLUMNS, *map(_csv_row, scored)])
-    elif pages:
-        print("\n\n".join(texts))
-    else:
-        _print_scores(scored)
+    if not shown.as_json(scored):
+        print("\n\n".join(texts)) if pages else _print_scores(scored)
     shown.faults(faults)
     if unread and len(files) > 1:
         raise TengenError(f"{unread} could not be read; the other games were scored")
@@ -149,20 +133,6 @@ def _tools(model: str) -> tuple[BlockScorer, Judge]:
     return scorer, Judge(scorer)
 
 
-def _csv_row(value: dict[str, Any]) -> list[Any]:
-    from tengen.sanitize import csv_cell
-
-    told = value["estimate"] or {"score": None, "spread": None}
-    flat = {**value, "estimate": told["score"], "spread": told["spread"]}
-    for name in ("territory", "area"):
-        flat[name] = value[name]["result"]
-    for name in ("dead", "seki", "remarks"):
-        flat[name] = ("; " if name == "remarks" else " ").join(value[name])
-    cells = [round(each, 4) if isinstance(each, float) else each for each in flat.values()]
-    named = dict(zip(flat, cells, strict=True))
-    return ["" if named[name] is None else csv_cell(named[name]) for name in _COLUMNS]
-
-
 def _print_scores(values: list[dict[str, Any]]) -> None:
     """Print one line per game, and how many were finished, safe, and as recorded."""
     rows = [
@@ -187,9 +157,6 @@ def _print_scores(values: list[dict[str, Any]]) -> None:
     )
 
 
-# ----- predict -----
-
-
 @command(app)
 def predict(
     file: str = argument("A game record; - reads standard input."),
@@ -200,10 +167,7 @@ def predict(
     ownership: bool = flag(
         "--ownership", "Also show who will own each point, and each group's chance of survival."
     ),
-    maps: bool = flag(
-        "--maps", "Show instead what a symmetry network (isn-best) expects of each point."
-    ),
-    out: Path | None = option(None, "With --ownership or --maps: write a picture (SVG)."),
+    out: Path | None = option(None, "With --ownership: write a picture (SVG)."),
     *,
     shown: Shown,
 ) -> None:
@@ -222,15 +186,11 @@ def predict(
 
     if out is not None:
         refuse_inputs(out, [file])
-        if not (ownership or maps):
-            raise SpecError("--out needs --ownership or --maps")
+        if not ownership:
+            raise SpecError("--out needs --ownership")
     record = read_game(file, game)
     board = board_at(record, move)
     number = move or len(record.moves) + 1
-    where = {"file": file, "game": game, "move": number}
-    if maps:
-        _show_maps(where, board, model or "isn-best", out, shown)
-        return
     played = record.moves[number - 1][1] if number <= len(record.moves) else None
     rows, cols = board.rows, board.cols
     name = model or policy_for(rows, cols)
@@ -239,19 +199,16 @@ def predict(
     priors = policy.priors(board) if view is None else view.priors
     order = [int(i) for i in np.argsort(-priors, kind="stable")[:top] if priors[i] > 0]
     vertices = [format_gtp(point_at(index, rows, cols), rows, cols) for index in order]
+    side = "black" if board.turn == BLACK else "white"
+    moves = zip(vertices, map(float, priors[order]), strict=True)
+    position = {"file": file, "game": game, "move": number, "to_play": side, "model": name}
     result: dict[str, Any] = {
-        **where,
-        "to_play": "black" if board.turn == BLACK else "white",
-        "model": name,
+        **position,
         "played": None if played is None else format_gtp(played, rows, cols),
-        "moves": [
-            {"move": vertex, "probability": float(priors[index])}
-            for vertex, index in zip(vertices, order, strict=True)
-        ],
+        "moves": [{"move": vertex, "probability": chance} for vertex, chance in moves],
         "win_probability": None if view is None else view.win_probability,
         "score": None if view is None else view.score,
     }
-    groups = []
     if ownership:
         if view is None:
             raise ModelError(f"{name} does not predict ownership")
@@ -263,58 +220,22 @@ def predict(
             shown.remark(f"picture: {out}")
     if shown.as_json(result):
         return
-    letters = {index: chr(97 + k) for k, index in enumerate(order[:26]) if index < rows * cols}
-    print(format_ascii(board.grid(), letters))
-    print(f"move {number}, {result['to_play']} to play")
-    for k, (vertex, index) in enumerate(zip(vertices, order, strict=True)):
+    letters = dict(zip(order, ascii_lowercase, strict=False))
+    on_board = {index: letter for index, letter in letters.items() if index < rows * cols}
+    print(format_ascii(board.grid(), on_board))
+    print(f"move {number}, {side} to play")
+    for vertex, index in zip(vertices, order, strict=True):
         mark = "  played" if vertex == result["played"] else ""
-        print(f"{chr(97 + k) if k < 26 else ' '} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
+        print(f"{letters.get(index, ' ')} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
     if view is not None:
         expected = format_result(round(view.score, 1))
         print(f"Black wins with {100 * view.win_probability:.0f} %, expected score {expected}")
     if ownership:
         cells = [
-            (group["stones"][0], group["colour"], len(group["stones"]), f"{group['survival']:.0%}")
-            for group in result["groups"]
+            (g["stones"][0], g["colour"], len(g["stones"]), f"{g['survival']:.0%}")
+            for g in result["groups"]
         ]
         table("Survival", ["group", "colour", "stones", "chance"], cells)
-
-
-def _show_maps(
-    where: dict[str, Any], board: Board, model: str, out: Path | None, shown: Shown
-) -> None:
-    """Show the seven outputs of a symmetry network: territory, captured stones, eyes."""
-    import numpy as np
-
-    from tengen.board import PASS, index_of
-    from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.learner import format_maps
-
-    network = SymmetryNetwork.load(model)
-    maps = network.heat_maps(board)
-    score = float(network.values([board])[0])
-    if out is not None:
-        last = board.last_move
-        mark = None if last in (None, PASS) else index_of(int(last), board.rows, board.cols)
-        title = f"before move {where['move']}"
-        write_atomic(out, format_maps(board.grid(), maps, last=mark, title=title))
-        shown.remark(f"picture: {out}")
-    plain = {
-        name: [[None if np.isnan(v) else float(v) for v in row] for row in values]
-        for name, values in maps.items()
-    }
-    if shown.as_json({**where, "model": model, "score": score, "maps": plain}):
-        return
-    for name, rows in plain.items():
-        print(f"{name}:")
-        for row in rows:
-            print(" ".join("  ." if v is None else f"{100 * v:3.0f}" for v in row))
-    print(f"expected score for Black, komi included: {score:+.1f}")
-
-
-# ----- review -----
-
-_PLAYERS = 20  # rows of the table of players
 
 
 @command(app)
@@ -360,8 +281,7 @@ def review(
     begin = time.monotonic()
     with shown.progress() as bar:
         games = review_library(
-            jobs, folder, settings, review_page, unread=faults, resume=resume,
-            workers=work.workers, ray=work.ray,
+            jobs, folder, settings, review_page, unread=faults, resume=resume, **vars(work),
             on_game=lambda title: bar.advance("games", 1, len(jobs), title),
         )  # fmt: skip
     shown.faults([*faults, *(each["fault"] for each in games if each["fault"])])
@@ -374,14 +294,15 @@ def review(
             found = {key: each[key] for key in ("file", "game", "summary")}
             values.append({**found, **files_, "moves": each["rows"], "seconds": seconds})
     if not shown.as_json(values):
-        _print_players(folder)
+        everybody = encoder.loads((folder / "summary.json").read_text(encoding="utf-8"))["all"]
+        lost = everybody["mean_points_lost"] or 0.0
+        print(f"{len(values)} games, {everybody['moves']} moves: {lost:.2f} points lost per move")
         print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
 
 
 def _review_one(
     job: PackedGame, file: str, settings: ReviewSettings, out: Path | None, shown: Shown
 ) -> None:
-    """Review one game into a record and a page beside it."""
     from tengen.reviews.annotate import annotate
     from tengen.reviews.game import find_reviewer, review_game
     from tengen.web.tasks import review_page
@@ -406,15 +327,10 @@ def _review_one(
         found = review_game(record, reviewer, seed=settings.seed, on_step=step, on_first=show_first)
     write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
     write_atomic(page, review_page(found, title))
-    value = {
-        "file": file,
-        "game": job.game,
-        "sgf": str(sgf),
-        "page": str(page),
-        "moves": [move.to_dict(record.rows, record.cols) for move in found.moves],
-        "summary": found.summary(),
-        "seconds": round(time.monotonic() - begin, 2),
-    }
+    place_of = {"file": file, "game": job.game, "sgf": str(sgf), "page": str(page)}
+    moves = [move.to_dict(record.rows, record.cols) for move in found.moves]
+    seconds = round(time.monotonic() - begin, 2)
+    value = {**place_of, "moves": moves, "summary": found.summary(), "seconds": seconds}
     if not shown.as_json([value]):
         print(f"{found.words(settings.top)}\nwritten: {sgf} and {page}")
 
@@ -430,28 +346,6 @@ def _review_folder(files: list[str], out: Path | None) -> Path:
         if file != "-" and Path(file).resolve() in (folder.resolve(), *folder.resolve().parents):
             raise TengenError(f"--out {folder}: lies in what is read; name another folder")
     return folder
-
-
-def _print_players(folder: Path) -> None:
-    from tengen.reviews.batch import PHASES
-
-    def points(tally: dict[str, Any] | None) -> str:
-        lost = tally and tally["mean_points_lost"]
-        return "" if lost is None else f"{lost:.2f}"
-
-    summary = encoder.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    everybody = {**summary["all"], "name": "all", "rank": "", "games": summary["games"]}
-    rows = [
-        [
-            *(line[key] for key in ("name", "rank", "games", "moves")),
-            *map(points, (line, *(line["phases"].get(phase) for phase in PHASES))),
-        ]
-        for line in (everybody, *summary["players"][:_PLAYERS])
-    ]
-    table("points lost per move", ["player", "rank", "games", "moves", "all", *PHASES], rows)
-
-
-# ----- explore -----
 
 
 @command(app)
@@ -480,10 +374,10 @@ def explore(
     from tengen.explorer import index_of_games, picture
     from tengen.models.registry import Opinions, opinions_on
 
-    for written in filter(None, (index, out)):
-        refuse_inputs(written, games)
-    if index is not None and out is not None:
-        refuse_inputs(out, [index])
+    if index is not None:
+        refuse_inputs(index, games)
+    if out is not None:
+        refuse_inputs(out, [*games, *filter(None, [index])])
     faults: list[str] = []
     remarks: list[str] = []
     with shown.progress() as bar:
@@ -524,7 +418,7 @@ def _print_openings(answer: Answer, names: dict[str, str]) -> None:
         print(f"{side} to play: none of {games}")
         return
     letters = {id(move): letter for letter, move in answer.marks().items()}
-    rows: list[list[Any]] = []
+    rows = []
     for move in answer.moves:
         vertex, *numbers = cells(move, list(names))
         marked = f"{letters.get(id(move), ' ')} {vertex}"  # one column, to fit 80 characters
@@ -542,29 +436,19 @@ def _print_openings(answer: Answer, names: dict[str, str]) -> None:
         print("; ".join(f"{asked}: {name}" for asked, name in names.items()))
 
 
-# ----- games stat, check, convert -----
-
-
 @command(collections)
 def stat(paths: Records, *, shown: Shown) -> None:
-    """Count games, moves, sizes, results and damage.
-
-    Repaired games count as read; damaged ones are reported on standard error.
-    """
+    """Count games, moves, sizes, results and damage; repaired games count as read."""
     from tengen.records import Corpus
     from tengen.records.corpus import summarise
 
     corpus = Corpus(paths)
     summary = summarise(corpus)
     _report(corpus, summary.games, shown)
-    value: dict[str, Any] = {
-        "games": summary.games,
-        "damaged": summary.damaged,
-        "moves": summary.moves,
-        "sizes": dict(summary.sizes.most_common()),
-        "results": dict(summary.results.most_common()),
-        "repairs": summary.repairs,
-    }
+    names = ("games", "damaged", "moves", "sizes", "results", "repairs")
+    value = {name: getattr(summary, name) for name in names}
+    for name in ("sizes", "results"):
+        value[name] = dict(value[name].most_common())
     if shown.json:  # otherwise they are on standard error already
         value["faults"] = [str(fault) for fault in corpus.faults]
     shown.result(value)
@@ -596,16 +480,8 @@ def check(
         else:
             games, moves = games + len(item), moves + len(item.moves)
     _report(corpus, games, shown)
-    value = {
-        "games": games,
-        "damaged": corpus.damaged,
-        "moves": moves,
-        "refused": len(refusals),
-        "refusals": [
-            {"file": r.file, "game": r.game, "move": r.move, "reason": r.reason} for r in refusals
-        ],
-    }
-    shown.result(value)
+    counts = {"games": games, "damaged": corpus.damaged, "moves": moves, "refused": len(refusals)}
+    shown.result({**counts, "refusals": [vars(refusal) for refusal in refusals]})
     return 1 if strict and (refusals or corpus.damaged) else 0
 
 
@@ -614,8 +490,8 @@ def convert(
     paths: Records,
     out: str = option(
         ...,
-        "Output: .sgf (one collection), .txt (one line each), .npz (arrays), a folder "
-        "(one file each; end it with /), or - for SGF on standard output.",
+        "Output: .sgf (one collection), a folder (one file each; end it with /), "
+        "or - for standard output.",
     ),
     main_line: bool = flag("--main-line", "Leave out variations."),
     unique: bool = flag("--unique", "Leave out duplicates and mirror images."),
@@ -626,7 +502,7 @@ def convert(
     *,
     shown: Shown,
 ) -> None:
-    """Convert games to another format, in UTF-8; damaged ones are repaired or left out."""
+    """Convert games to SGF in UTF-8; damaged ones are repaired or left out."""
     from tengen.records.corpus import Corpus, write
 
     corpus = Corpus(paths)
@@ -638,16 +514,13 @@ def convert(
         corpus, out, main_line=main_line, limit=limit, shuffle_seed=seed if shuffle else None
     )
     of = f" on {size}x{size}" if size is not None else ""
-    which = " (19x19, no stones set up)" if out.endswith(".txt") else ""
-    _report(corpus, games, shown, missing=f"no game{of} to write{which}")
+    _report(corpus, games, shown, none=f"no game{of} to write")
     if out != "-":
         shown.remark(f"{games:,} games written to {out}")
         shown.as_json({"games": games, "damaged": corpus.damaged, "out": out})
 
 
-def _report(
-    corpus: Corpus, games: int, shown: Shown, missing: str = "no game could be read"
-) -> None:
+def _report(corpus: Corpus, games: int, shown: Shown, none: str = "no game could be read") -> None:
     """Report the faults; fail if no game was read."""
     refused = [fault for fault in corpus.faults if not fault.repaired]
     if games == 0 and len(refused) == 1:
@@ -655,4 +528,4 @@ def _report(
     faults = [f"{f} ({'repaired' if f.repaired else 'refused'})" for f in corpus.faults]
     shown.faults(faults, corpus.damaged + corpus.repaired)
     if games == 0:
-        raise RecordError(f"{', '.join(map(str, corpus.paths))}: {missing}")
+        raise RecordError(f"{', '.join(map(str, corpus.paths))}: {none}")

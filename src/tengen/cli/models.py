@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 lists = typer.Typer()
-
-# ----- models -----
 
 _Model = Annotated[str, typer.Argument(help="Name or path of a model.")]
 
@@ -101,7 +98,7 @@ def _details(name: str, card: Card) -> dict[str, Any]:
         errors = (definition.equivariance_error(shape, network.free_, size=n) for n in sizes)
         return {
             "free_parameters": shape.weights,
-            "biases": shape.biases,
+            "biases": shape.size - shape.weights,
             "hidden": shape.hidden,
             "inputs": definition.INPUTS,
             "outputs": len(definition.OUTPUTS),
@@ -139,55 +136,35 @@ def _card_text(card: Card) -> str:
 
 
 def _as_value(entry: Any) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "path": str(entry.path),
-        "bytes": entry.bytes,
-        "kind": entry.card.kind if entry.card else None,
-        "what": entry.card.what if entry.card else None,
-        "remake": entry.card.remake or None if entry.card else None,
-        "results": [r.model_dump() for r in entry.card.results] if entry.card else [],
-        "error": entry.error or None,
-    }
+    value = {"name": entry.name, "path": str(entry.path), "bytes": entry.bytes}
+    card: dict[str, Any] = {"kind": None, "what": None, "remake": None, "results": []}
+    if entry.card:
+        card = entry.card.model_dump(include=set(card))
+    return {**value, **card, "remake": card["remake"] or None, "error": entry.error or None}
 
-
-# ----- players -----
 
 _RATED = ("9x9", "13x13", "19x19")  # boards that have a ladder
 
 
 @command(lists)
 def players(
-    name: str | None = argument("Show one player's options.", default=None),
-    between: tuple[int, int] | None = option(
-        None, "Two levels: the handicap that makes a game even."
-    ),
-    *,
-    shown: Shown,
+    name: str | None = argument("Show one player's options.", default=None), *, shown: Shown
 ) -> None:
     """List the players and how to name them, or show one player's options."""
     from tengen.arena.placing import rank_of, recorded
     from tengen.players import PLAYERS
-    from tengen.players.plugins import installed_kinds
 
-    if between is not None:
-        _advise(min(between), max(between), shown)
-        return
-    known = {**PLAYERS, **installed_kinds()}
-    if name is not None and name not in known:
-        raise SpecError(unknown("player", name, known))
-    kinds = [known[name]] if name else list(known.values())
+    if name is not None and name not in PLAYERS:
+        raise SpecError(unknown("player", name, PLAYERS))
+    kinds = [PLAYERS[name]] if name else list(PLAYERS.values())
     values = [_kind_value(kind) for kind in kinds]
     if shown.as_json(values[0] if name else values):
         return
     if name:
         _show_player(values[0])
         return
-    table(
-        "",
-        ["player", "what it does", "for example", "options"],
-        [(k.name, k.help, k.example, " ".join(o.name for o in k.options)) for k in kinds],
-    )
+    rows = [(k.name, k.help, k.example, " ".join(o.name for o in k.options)) for k in kinds]
+    table("", ["player", "what it does", "for example", "options"], rows)
     rated = [
         (e["size"], e["player"], f"{e['elo']:.0f}", _between(e["interval"]), rank_of(e["elo"]))
         for e in recorded()
@@ -205,17 +182,11 @@ def _between(interval: list[float]) -> str:
 
 def _kind_value(kind: Any) -> dict[str, Any]:
     """Return a kind of players as plain data; `tengen` with its levels."""
-    options = [
-        {
-            "name": option.name,
-            "kind": option.kind,
-            "help": option.help,
-            "default": option.default or None,
-            "required": option.required,
-        }
-        for option in kind.options
-    ]
-    value = {"name": kind.name, "help": kind.help, "syntax": kind.syntax, "example": kind.example}
+    facts = ("name", "kind", "help", "default", "required")
+    options = [{fact: getattr(each, fact) for fact in facts} for each in kind.options]
+    for each in options:
+        each["default"] = each["default"] or None
+    value = {name: getattr(kind, name) for name in ("name", "help", "syntax", "example")}
     return {**value, "options": options, **({"levels": _levels()} if kind.name == "tengen" else {})}
 
 
@@ -223,19 +194,11 @@ def _levels() -> list[dict[str, Any]]:
     from tengen.arena.placing import level_ratings
     from tengen.players.tengen import LEVELS
 
-    sizes = {size: level_ratings(size) for size in _RATED}
-    return [
-        {
-            "level": number,
-            "about": level.about,
-            "ratings": {
-                size: {**asdict(rated[number]), "rank": rated[number].rank}
-                for size, rated in sizes.items()
-                if number in rated
-            },
-        }
-        for number, level in LEVELS.items()
-    ]
+    sizes, levels = {size: level_ratings(size) for size in _RATED}, []
+    for number, level in LEVELS.items():
+        ratings = {size: rated[number] for size, rated in sizes.items() if number in rated}
+        levels.append({"level": number, "about": level.about, "ratings": ratings})
+    return levels
 
 
 def _show_player(value: dict[str, Any]) -> None:
@@ -246,38 +209,13 @@ def _show_player(value: dict[str, Any]) -> None:
         table("", ["option", "kind", "default", "what it does"], rows)
     if "levels" not in value:
         return
-    words = {
-        (level["level"], size): f"{r['elo']:.0f} ({_between(r['interval'])}), {r['rank']}"
-        for level in value["levels"]
-        for size, r in level["ratings"].items()
-    }
-    table(
-        "Levels: Elo (95 %), GNU Go 3.8 level 10 = 1800, and about what rank",
-        ["level", "how it plays", *_RATED],
-        [
-            (each["level"], each["about"])
-            + tuple(words.get((each["level"], size), "not rated") for size in _RATED)
-            for each in value["levels"]
-        ],
-    )
-
-
-def _advise(weaker: int, stronger: int, shown: Shown) -> None:
-    from tengen.arena.placing import advise, level_ratings
-    from tengen.players.tengen import find_level
-
-    for level in (weaker, stronger):
-        find_level(level)
-    rows: list[dict[str, Any]] = []
-    for board in _RATED:
-        size = int(board.partition("x")[0])
-        row: dict[str, Any] = {"size": size, "stones": None, "komi": None, "is": "not rated"}
-        if {weaker, stronger} <= set(level_ratings(board)):
-            given = advise(weaker, stronger, size)
-            row |= {"stones": given.stones, "komi": given.komi, "is": str(given)}
-        rows.append(row)
-    if not shown.as_json({"weaker": weaker, "stronger": stronger, "boards": rows}):
-        title = f"What level {weaker}, Black, is given against level {stronger}"
-        table(
-            title, ["board", "handicap"], [(b, r["is"]) for b, r in zip(_RATED, rows, strict=True)]
-        )
+    title = "Levels: Elo (95 %), GNU Go 3.8 level 10 = 1800, and about what rank"
+    levels = []
+    for level in value["levels"]:
+        words = {
+            size: f"{rated['elo']:.0f} ({_between(rated['interval'])}), {rated['rank']}"
+            for size, rated in level["ratings"].items()
+        }
+        known = (words.get(size, "not rated") for size in _RATED)
+        levels.append((level["level"], level["about"], *known))
+    table(title, ["level", "how it plays", *_RATED], levels)

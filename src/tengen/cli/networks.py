@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import (
-    Resumable,
-    RunOfModel,
-    Seed,
-    WorkOptions,
-    argument,
-    command,
-    flag,
-    option,
-)
-from tengen.cli.printing import Shown, table
+from tengen.cli.options import Resumable, RunOfModel, Seed, WorkOptions, command, flag, option
+from tengen.cli.printing import Shown
 from tengen.errors import SpecError
 from tengen.files import refuse_inputs
 from tengen.learners.network.settings import DistillationSettings, NetworkSettings
@@ -33,14 +24,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-# ----- network -----
-
 _Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives, or folders of shards.")
 ]
 _ScorerOption = Annotated[
-    str,
-    typer.Option("--scorer", help="Confirms counted scores; 'none' for no confirmation."),
+    str, typer.Option("--scorer", help="Confirms counted scores; 'none' for no confirmation.")
 ]
 
 
@@ -140,8 +128,7 @@ def evaluate_network(
         with shown.progress() as bar:
             count = partial(bar.advance, "games", total=sum(map(len, found)))
             threads = workers or os.cpu_count() or 1
-            told = measure(network, found, every=every, threads=threads, on_game=count)
-            result = told.summary()
+            result = measure(network, found, every=every, threads=threads, on_game=count)
     shown.result(result, f"{model} on {', '.join(games)}")
 
 
@@ -154,10 +141,10 @@ def _make_shards(
 
     judge = None if scorer == "none" else load_scorer(scorer)
     with shown.progress() as bar:
+        count = partial(bar.advance, "games")
         return make_shards(
-            Corpus(games), out, scorer=judge, confirmed=confirmed, workers=work.workers,
-            ray=work.ray, on_shard=partial(bar.advance, "games"),
-        )  # fmt: skip
+            Corpus(games), out, scorer=judge, confirmed=confirmed, on_shard=count, **vars(work)
+        )
 
 
 def _batch_line(row: dict[str, Any], steps: int) -> str:
@@ -167,13 +154,10 @@ def _batch_line(row: dict[str, Any], steps: int) -> str:
     losses = ", ".join(f"{name} {value:.3f}" for name, value in row.items() if name not in other)
     speed = f"{row['positions_per_second']:.0f} positions/s, {row['left']:.0f} s left"
     line = f"batch {row['step']}/{steps}: {losses}, {speed}"
-    held = row.get("held_out")
-    if held:
+    if held := row.get("held_out"):
         line += f"; held out: {held['top1']:.1%} of moves, {held['winner']:.1%} of winners"
     return line
 
-
-# ----- self-play -----
 
 _REPORT_SECONDS = 10.0
 
@@ -224,9 +208,8 @@ def train_self_play(
 
     with Run.open(out, LEARNER, settings, data=data, resume=lesson.resume) as run:
         network = training.train(
-            settings, run, device=device, start=first, workers=work.workers, ray=work.ray,
-            on_report=report,
-        )  # fmt: skip
+            settings, run, device=device, start=first, on_report=report, **vars(work)
+        )
         rows = run.rows()
     model, games = out / training.MODEL, rows[-1]["games"] if rows else 0
     shown.result({"model": str(model), "games": games, "free_parameters": network.free_parameters})
@@ -235,7 +218,6 @@ def train_self_play(
 def _record(
     settings: SelfPlaySettings, out: Path, network: Any, rounds: int, device: str, shown: Shown
 ) -> None:
-    """Play games with one network and write them as shards."""
     from tengen.learners.network.engine import chosen_device
 
     place = chosen_device(device)  # raises a clear error if PyTorch is missing
@@ -252,7 +234,7 @@ def _record(
 
 @command(app)
 def evaluate_self_play(
-    run: Path = argument("Folder of the run."),
+    run: Annotated[Path, typer.Argument(help="Folder of the run.")],
     size: int | None = option(None, "The run's first size by default.", min=5, max=19),
     snapshots: int = option(6, "Number of snapshots that play.", min=2),
     games: int = option(20, "Games per pair.", min=2),
@@ -260,8 +242,6 @@ def evaluate_self_play(
     anchor: list[str] | None = option(
         None, "Other players that take part; maxlib and static by default."
     ),
-    history: bool = flag("--history", "Only show the history of the run, also while it runs."),
-    rows: int = option(20, "With --history: rows to show.", min=1),
     *,
     work: WorkOptions,
     seed: Seed = 0,
@@ -271,35 +251,11 @@ def evaluate_self_play(
     from tengen.arena.placing import ANCHORS, RESULTS, plan_snapshots, rate_snapshots
     from tengen.arena.runner import LiveTable
 
-    if history:
-        _show_history(run, rows, shown)
-        return
     plan = plan_snapshots(
         run, size=size, snapshots=snapshots, games=games, visits=visits, seed=seed,
         anchors=ANCHORS if anchor is None else anchor,
     )  # fmt: skip
     names = [entrant.name for entrant in plan.tournament.entrants]
     with LiveTable(names, [], quiet=shown.quiet) as listener:
-        steps = rate_snapshots(
-            plan, run / RESULTS, workers=work.workers, ray=work.ray, listener=listener
-        )
-    shown.result([step.value() for step in steps], str(run))
-
-
-def _show_history(run: Path, rows: int, shown: Shown) -> None:
-    from tengen.learners.self_play import history
-
-    found = history(run)
-    if shown.as_json(found):
-        return
-    step = max(1, -(-len(found) // rows))
-    columns = ["minutes", "games", "positions", "moves", "winner", "owners", "Black wins", "length"]
-    cells = []
-    for row in found[::-step][::-1]:
-        parts = (row["loss"].get(name) for name in ("moves", "winner", "ownership"))
-        loss = ["" if part is None else f"{part:.3f}" for part in parts]
-        ended = (
-            [f"{row['black_wins']:.0%}", f"{row['length']:.0f}"] if "length" in row else ["", ""]
-        )
-        cells.append([f"{row['seconds'] / 60:.1f}", row["games"], row["positions"], *loss, *ended])
-    table(str(run), columns, cells)
+        steps = rate_snapshots(plan, run / RESULTS, listener=listener, **vars(work))
+    shown.result(steps, str(run))

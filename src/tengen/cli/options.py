@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -20,16 +20,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stan
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")]
 OwnSeed = Annotated[
-    int | None,
-    typer.Option("--seed", min=0, help="Seed of all random choices; drawn if not given."),
+    int | None, typer.Option("--seed", min=0, help="Seed of all random choices; drawn by default.")
 ]
 Workers = Annotated[int, typer.Option("--workers", min=1, help="Number of processes.")]
+_Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")]
 _Ray = Annotated[
     str | None, typer.Option("--ray", help="Address of a Ray cluster ('auto' or host:port).")
 ]
 PlayerName = Annotated[
-    str,
-    typer.Option("--player", help="Such as mcts:seconds=2; `tengen players` lists the players."),
+    str, typer.Option("--player", help="Such as mcts:seconds=2; `tengen players` lists them.")
 ]
 RulesName = Annotated[str, typer.Option("--rules", help="cgos, chinese, japanese, aga, ...")]
 BoardSize = Annotated[str, typer.Option("--size", help="9, or rows x columns as in 9x13.")]
@@ -39,11 +38,7 @@ Records = Annotated[
 
 
 def option(default: Any, help: str, *names: str, **more: Any) -> Any:
-    """Return the default of a command's parameter that is an option.
-
-    It has the parameter's name unless `names` are given; `more` goes to `typer.Option`. The default
-    `...` makes it required.
-    """
+    """Return the default of a parameter that is an option; the default `...` makes it required."""
     return typer.Option(default, *names, help=help, **more)
 
 
@@ -55,13 +50,6 @@ def flag(name: str, help: str) -> Any:
 def argument(help: str, *, default: Any = ...) -> Any:
     """Return the default of a command's parameter that is an argument."""
     return typer.Argument(default, help=help)
-
-
-_Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")]
-
-
-class Given(frozenset[str]):
-    """The names of the settings that the user gave; the field `given` of a group gets them."""
 
 
 class Options:
@@ -81,7 +69,7 @@ class Resumable(Options):
     """A training that can be resumed."""
 
     resume: _Resume = False
-    given: Given = field(default_factory=Given)
+    given: frozenset[str] = frozenset()  # names of the settings that the user gave
 
     def settings(self, folder: Path, settings: _Settings) -> _Settings:
         """Return the settings; those of a resumed run where the user gave no others."""
@@ -117,9 +105,8 @@ class RunOfModel(Resumable):
 def command(app: typer.Typer) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function a command of the application.
 
-    A parameter whose type is a settings class (see `models.settings`) becomes one option per field,
-    except for fields that the function has a parameter for; the function receives the settings. An
-    option that several of its settings classes have goes to all of them, each with its own default.
+    A parameter whose type is a settings class (see `models.settings`) becomes one option per field
+    that the function has no parameter for; an option of several such classes goes to all of them.
     A parameter whose type is a group (see `Options`) becomes the options of the group.
     """
 
@@ -162,7 +149,7 @@ def command(app: typer.Typer) -> Callable[[Callable[..., Any]], Callable[..., An
                 known = {each.name for each in fields(group)}
                 members = {key: values.pop(key) for key in known & set(values)}
                 if "given" in known:
-                    members["given"] = Given(given)
+                    members["given"] = frozenset(given)
                 made[name] = group(**members)
             return function(**values, **made)
 

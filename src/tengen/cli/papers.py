@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-# ----- opening-td -----
-
 
 @command(app)
 def train_opening_td(
@@ -54,14 +52,14 @@ def train_opening_td(
 ) -> None:
     """Train opening players by temporal differences; several are trained in parallel."""
     from tengen.lab.opening_td import TrainJob, train
-    from tengen.learners.opening_td import SETS
+    from tengen.learners.opening_td.settings import SETS
     from tengen.parallel import map_jobs
 
     chosen = list(SETS) if features == ["all"] else features
     base = run.out or Path("runs") / "opening-td" / f"{settings.rows}x{settings.rows}"
     jobs = []
+    alone = len(chosen) == 1 and run.out is not None
     for letters in chosen:
-        alone = len(chosen) == 1 and run.out is not None
         folder = base if alone else base / f"{letters}-{settings.encoding}"
         own = run.settings(folder, replace(settings, features=letters))
         jobs.append(TrainJob(str(folder), own, run.resume))
@@ -70,18 +68,11 @@ def train_opening_td(
         with shown.progress() as bar:
             curves = [train(jobs[0], lambda games: bar(name, games, total))]
     else:
-        curves = list(map_jobs(train, jobs, workers=work.workers, ray=work.ray))
-    runs: list[dict[str, Any]] = [
-        {
-            "features": job.settings.features,
-            "encoding": job.settings.encoding,
-            "games": job.settings.games,
-            "folder": job.folder,
-            "model": job.model,
-            "curve": curve,
-        }
-        for job, curve in zip(jobs, curves, strict=True)
-    ]
+        curves = list(map_jobs(train, jobs, **vars(work)))
+    runs: list[dict[str, Any]] = []
+    for job, curve in zip(jobs, curves, strict=True):
+        run_of = {name: getattr(job.settings, name) for name in ("features", "encoding", "games")}
+        runs.append({**run_of, "folder": job.folder, "model": job.model, "curve": curve})
     shown.result(runs[0] if len(runs) == 1 else runs)
 
 
@@ -104,9 +95,6 @@ def evaluate_opening_td(
     job = MatchJob(model, opponent, expert, games, seed, random_plies)
     with shown.progress() as bar:
         shown.result(evaluate(job, workers=workers, log=out, report=partial(bar, "parts")))
-
-
-# ----- scoring -----
 
 
 @command(app)
@@ -141,23 +129,16 @@ def train_scoring(
         raise SpecError("no games to learn from: name files of games with counted results")
     settings = run.settings(folder, settings)
 
-    def report(row: dict[str, Any]) -> None:
-        shown.remark(", ".join(f"{name} {value:.4g}" for name, value in row.items()))
-
     with shown.progress() as step:
         scorer = train_scorer(
             Corpus(files).as_arrays(), settings, folder, making=making, resume=run.resume,
             workers=workers, sources=", ".join(file.name for file in files), tell=step,
-            report=report,
+            report=lambda row: shown.remark(", ".join(f"{k} {v:.4g}" for k, v in row.items())),
         )  # fmt: skip
-    answer = {
-        "games": scorer.games_,
-        "made": [{"size": size, "games": games} for size, games in scorer.made_.items()],
-        "history": scorer.history_,
-        "calibration": scorer.calibration_,
-        "model": str(folder / MODEL),
-    }
-    shown.result(answer)
+    played = [{"size": size, "games": games} for size, games in scorer.made_.items()]
+    learned = {"history": scorer.history_, "calibration": scorer.calibration_}
+    model = str(folder / MODEL)
+    shown.result({"games": scorer.games_, "made": played, **learned, "model": model})
 
 
 def _making(text: str, player: str) -> Making:
@@ -182,9 +163,8 @@ def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Sh
             records = make_games(each, seed, workers=workers, tell=step)
             folder.mkdir(parents=True, exist_ok=True)
             write_games(records, path)
-            written.append(
-                {"file": str(path), "size": each.size, "games": len(records), "played": each.games}
-            )
+            counts = {"games": len(records), "played": each.games}
+            written.append({"file": str(path), "size": each.size, **counts})
     shown.result(written)
 
 
@@ -227,36 +207,29 @@ def evaluate_scoring(
         shown.result(answer["baselines"], "Other scorers")
 
 
-# ----- symmetry-network -----
-
-
 @command(app)
 def train_symmetry_network(
     settings: SymmetrySettings, training: RunFolder, workers: Workers = 1, *, shown: Shown
 ) -> None:
     """Learn by self-play with TD(lambda); stops and resumes exactly."""
     from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.learner import SelfPlayReport, open_run
+    from tengen.models import Run
 
     folder = training.out or Path("runs/symmetry-network")
     settings = training.settings(folder, settings)
-    reports: list[SelfPlayReport] = []
-    with open_run(folder, settings, resume=training.resume) as run, shown.progress() as bar:
+    begin, error, kind = time.perf_counter(), None, SymmetryNetwork.kind
+    with Run.open(folder, kind, settings, resume=training.resume) as run, shown.progress() as bar:
 
-        def watch(report: SelfPlayReport) -> None:
-            reports.append(report)
-            bar("self-play", report.games, settings.games, f"error {report.error:.4f}")
+        def watch(games: int, means: dict[str, float]) -> None:
+            nonlocal error
+            error = means["error"]
+            bar("self-play", games, settings.games, f"error {error:.4f}")
 
         learner = SymmetryNetwork(settings=settings, workers=workers).fit(run=run, watch=watch)
         path = run.folder / "model.safetensors"
         learner.save(path)
-    value = {
-        "model": str(path),
-        "games": learner.games_,
-        "seconds": sum(report.seconds for report in reports),
-        "error": reports[-1].error if reports else None,
-    }
-    shown.result(value)
+    value = {"model": str(path), "games": learner.games_}
+    shown.result({**value, "seconds": time.perf_counter() - begin, "error": error})
 
 
 @command(app)
@@ -281,20 +254,9 @@ def evaluate_symmetry_network(
     shown.remark(f"{games} games on {size}x{size}")
     terms: dict[str, Any] = {"games": games, "size": size, "komi": komi, "beta": beta}
     scores, plies = play_games(ours, theirs, **terms, seed=seed, openings=0, workers=workers)
-    result = Rate.of(scores)
-    value = {
-        "model": model,
-        "opponent": opponent,
-        **terms,
-        "win_rate": result.win_rate,
-        "interval": list(result.interval),
-        "mean_score": result.mean_score,
-        "mean_plies": float(plies.mean()),
-    }
-    shown.result(value)
+    who = {"model": model, "opponent": opponent, **terms}
+    shown.result({**who, **asdict(Rate.of(scores)), "mean_plies": float(plies.mean())})
 
-
-# ----- move-prediction -----
 
 _Size = Annotated[int, typer.Option("--size", min=2, max=25, help="Board size of the games.")]
 
@@ -317,19 +279,14 @@ def train_move_prediction(
     arrays, skipped = _games(files, size, shown)
     predictor = MovePredictor(settings=settings)
     with predictor.open_run(training.folder, arrays, resume=training.resume) as run:
-        predictor.fit(arrays, run=run, workers=work.workers, ray=work.ray, on_report=shown.remark)
+        predictor.fit(arrays, run=run, on_report=shown.remark, **vars(work))
         number = min(settings.games or len(arrays), len(arrays))
         sources = ", ".join(Path(path).name for path in files)
         predictor.save(training.out, data=f"{number} games of {sources}")
-    result = {
-        "model": str(training.out),
-        "games": number,
-        "skipped": skipped,
-        "features": predictor.model_.features,
-        "seconds": time.monotonic() - began[0],
-        "processor_seconds": time.process_time() - began[1],
-    }
-    shown.result(result)
+    seconds = time.monotonic() - began[0], time.process_time() - began[1]
+    result = {"model": str(training.out), "games": number, "skipped": skipped}
+    result |= {"features": predictor.model_.features, "seconds": seconds[0]}
+    shown.result({**result, "processor_seconds": seconds[1]})
 
 
 def _games(paths: list[str], size: int, shown: Shown) -> tuple[GameArrays, int]:
@@ -337,9 +294,9 @@ def _games(paths: list[str], size: int, shown: Shown) -> tuple[GameArrays, int]:
     from tengen.learners.move_prediction.training import read_games
 
     games, skipped = read_games(paths, size)
-    for line in skipped.lines():
-        shown.remark(line)
-    return games, skipped.total
+    for reason, count in skipped.items():
+        shown.remark(f"skipped: {count} {reason}")
+    return games, skipped.total()
 
 
 @command(app)
@@ -348,7 +305,6 @@ def evaluate_move_prediction(
     model: str = option(PREDICTOR, "Name or path of a predictor."),
     limit: int | None = option(None, "Only this many games, chosen by the seed.", "--games", min=1),
     size: _Size = 19,
-    phases: bool = flag("--phases", "Show accuracy by phase."),
     seed: Seed = 0,
     *,
     shown: Shown,
@@ -363,11 +319,6 @@ def evaluate_move_prediction(
         arrays = arrays.shuffled(seed).take(range(min(limit, len(arrays))))
     measured = predictor.evaluate(arrays)
     shown.result(measured.summary(), f"{model} on {', '.join(Path(path).name for path in games)}")
-    if phases and not shown.json:
-        shown.result(measured.phases(), "By phase")
-
-
-# ----- opening-evolution -----
 
 
 @command(app)
@@ -376,7 +327,7 @@ def train_opening_evolution(
 ) -> None:
     """Evolve a network; the same seed gives the same network on any number of workers."""
     from tengen.lab.opening_evolution import train
-    from tengen.learners.opening_evolution import Breeding
+    from tengen.learners.opening_evolution.learner import Breeding
     from tengen.models import to_plain
 
     name = f"{settings.network}-{settings.rows}x{settings.rows}-seed{settings.seed}"
@@ -388,10 +339,7 @@ def train_opening_evolution(
             best = f"best {state.fitness.max():+.1f}"
             bar("generations", state.generation, settings.generations, best)
 
-        path = train(
-            folder, settings, resume=run.resume, workers=work.workers, ray=work.ray,
-            on_generation=advance,
-        )  # fmt: skip
+        path = train(folder, settings, resume=run.resume, on_generation=advance, **vars(work))
     shown.result({"model": str(path), "settings": to_plain(settings)})
 
 
@@ -419,9 +367,6 @@ def evaluate_opening_evolution(
     rate = Rate.of(play_duel(duel)["scores"])
     who = {"model": player or name, "opponent": rival or opponent, "expert": expert}
     shown.result({**who, **asdict(rate), "seed": seed})
-
-
-# ----- lab -----
 
 
 @command(app)
@@ -466,8 +411,7 @@ def lab(
     for name in names:
         if name not in known:
             raise SpecError(unknown("experiment", name, known))
-        step = known[name].step(mode, change)
-        if step is None:
+        if (step := known[name].step(mode, change)) is None:
             raise SpecError(f"{name} has no small size; run it with --full")
         chosen.append(step)
     every = (e.step(mode) for e in known.values() if not e.named_only)

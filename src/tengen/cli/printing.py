@@ -14,11 +14,11 @@ from tengen.progress import Progress
 from tengen.sanitize import for_rich, printable
 
 _FAULTS = 20  # printed one by one; the rest is only counted
+# Keys whose values are fractions; tables show them as percentages.
 _RATES = frozenset(
     ("top1", "top5", "top10", "top20", "winner", "ownership", "calibration", "exact", "within1")
     + ("safe", "exact_when_safe", "win_rate", "win_rate_a", "share", "interval", "exact_interval")
 )
-"""Keys whose values are fractions; tables show them as percentages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +35,7 @@ class Shown(Options):
         return self.json
 
     def result(self, value: Any, title: str = "", columns: Mapping[str, str] | None = None) -> None:
-        """Print a result: one JSON value, or a table of the same keys and values.
-
-        A mapping gives one line per key. A list of mappings gives one line per member; `columns`
-        maps the keys to show to their headings.
-        """
+        """Print a mapping or a list of them as JSON or a table; `columns` maps keys to headings."""
         if self.as_json(value):
             return
         if isinstance(value, Mapping):

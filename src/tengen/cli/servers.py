@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,12 @@ import typer
 
 from tengen.cli.options import OwnSeed, PlayerName, Quiet, RulesName, Seed, flag, option
 from tengen.cli.printing import Shown, standard_input
-from tengen.errors import ModelError, SpecError, TengenError
+from tengen.errors import SpecError, TengenError
 
 if TYPE_CHECKING:
-    from tengen.board import Board
-    from tengen.contracts import Player, Policy
+    from tengen.contracts import Player
 
 app = typer.Typer()
-
-# ----- gtp -----
 
 
 @app.command()
@@ -40,9 +37,9 @@ def gtp(
     from tengen.gtp.engine import GtpEngine
 
     chosen = secrets.randbits(31) if seed is None else seed
-    make = _make_safe_player if safe else _make_player
     if safe:
         _refuse_programs(player)
+    make = partial(_make_player, safe=safe)
     engine = GtpEngine(make, player, rules=rules, seed=chosen, safe=safe)
     # A reader of its own: a thread may still wait in it when Python closes its standard input at
     # the end, and closing a reader in use aborts the process.
@@ -50,17 +47,13 @@ def gtp(
     engine.run(source, sys.stdout.buffer)
 
 
-def _make_player(spec: str) -> Player:
+def _make_player(spec: str, *, safe: bool = False) -> Player:
     """Import the players when one is needed."""
+    if safe:
+        _refuse_programs(spec)
     from tengen.players import make_player
 
     return make_player(spec)
-
-
-def _make_safe_player(spec: str) -> Player:
-    """Make a player that starts no other program and runs no foreign code."""
-    _refuse_programs(spec)
-    return _make_player(spec)
 
 
 def _refuse_programs(spec: str) -> None:
@@ -69,57 +62,25 @@ def _refuse_programs(spec: str) -> None:
         raise SpecError(f"{spec!r}: no gtp: or python: in safe mode")
 
 
-# ----- analysis -----
-
-
 @app.command()
 def analysis(
     player: PlayerName = "tengen",
-    policy: str | None = option(
-        None, "Model for includePolicy; the player's own, else by the board's size; or none."
-    ),
     visits: int = option(500, "Visits per position unless a query sets them.", min=1),
     threads: int = option(1, "Positions to analyse in parallel.", min=1),
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Run KataGo's JSON analysis protocol, for KaTrain.
-
-    Reads one JSON query per line from standard input and writes answers to standard output as they
-    are ready. Ends when the input has ended and all queries are answered.
-    """
+    """Run KataGo's JSON analysis protocol, for KaTrain: one JSON query per line."""
     from tengen.gtp.analysis import AnalysisServer
-    from tengen.models import load_policy
-    from tengen.models.registry import network_for
     from tengen.players import make_player, parse_spec
 
-    shown = Shown(quiet=quiet)
     source = standard_input().buffer
     parse_spec(player)  # reject a wrong name before the first query
-
-    @cache
-    def load(name: str) -> Policy | None:
-        try:
-            return load_policy(name)
-        except ModelError as failure:
-            if policy is not None:
-                raise
-            shown.remark(f"policy by the search's visits: {failure}")
-            return None
-
-    def find_policy(board: Board) -> Policy | None:
-        name = policy or network_for(board.rows, board.cols) or "none"
-        return None if name == "none" else load(name)
-
-    server = AnalysisServer(
-        lambda: make_player(player), find_policy=find_policy, policy_first=policy is not None,
-        visits=visits, seed=seed, threads=threads,
-    )  # fmt: skip
-    shown.remark("tengen analysis: ready for queries")
+    make = partial(make_player, player)
+    server = AnalysisServer(make, visits=visits, seed=seed, threads=threads)
+    Shown(quiet=quiet).remark("tengen analysis: ready for queries")
     server.run(source, sys.stdout.buffer)
 
-
-# ----- web -----
 
 _TOKEN_LENGTH = 12  # characters of a token that protects the server from other machines
 
@@ -148,12 +109,10 @@ def web(
     from tengen.web.services import LOOPBACK, Settings
     from tengen.web.store import default_database
 
-    for path in collection or ():
-        if not path.exists():
-            raise TengenError(f"--collection {path}: there is no such file or folder")
-    for path in arena or ():
-        if not path.is_file():
-            raise TengenError(f"--arena {path}: there is no such file")
+    missing = [f"--collection {path}" for path in collection or () if not path.exists()]
+    missing += [f"--arena {path}" for path in arena or () if not path.is_file()]
+    if missing:
+        raise TengenError(f"{missing[0]}: there is no such file")
     if token == "new":
         token = secrets.token_urlsafe(18)
     if host not in LOOPBACK and len(token or "") < _TOKEN_LENGTH:
@@ -162,13 +121,7 @@ def web(
             "characters (`new` makes one)"
         )
     settings = Settings(
-        database=database or default_database(),
-        host=host,
-        port=port,
-        token=token,
-        players=tuple(player or ()),
-        arenas=tuple(arena or ()),
-        collections=tuple(collection or ()),
-        runs=runs,
-    )
+        database=database or default_database(), host=host, port=port, token=token, runs=runs,
+        players=tuple(player or ()), arenas=tuple(arena or ()), collections=tuple(collection or ()),
+    )  # fmt: skip
     serve(settings, open_browser=browser, tell=Shown(quiet=quiet).remark)

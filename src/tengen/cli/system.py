@@ -24,10 +24,7 @@ from tengen.errors import SpecError, unknown
 
 app = typer.Typer()
 
-# ----- doctor -----
-
 _NEEDED = "needed"
-# Extra -> what its packages are good for.
 _EXTRAS = {
     "torch": "training networks, self-play, GPUs",
     "ray": "clusters of machines",
@@ -71,10 +68,8 @@ def examine() -> list[dict[str, Any]]:
     """Return one row per item: name, found (version or path), good_for, get."""
     from tengen.gtp.client import find_program
 
-    rows: list[tuple[str, str | None, str, str]] = [
-        ("tengen", __version__, "", ""),
-        ("python", platform.python_version(), "", ""),
-    ]
+    rows: list[tuple[str, str | None, str, str]] = [("tengen", __version__, "", "")]
+    rows.append(("python", platform.python_version(), "", ""))
     for package, extra in _wanted():
         found: str | None = None
         with suppress(PackageNotFoundError):
@@ -82,8 +77,7 @@ def examine() -> list[dict[str, Any]]:
         use = _EXTRAS[extra] if extra else _NEEDED
         get = f"pip install 'tengen[{extra}]'" if extra else "make setup"
         rows.append((package, found, use, get))
-    for program, (use, how) in _PROGRAMS.items():
-        rows.append((program, find_program(program), use, how))
+    rows += [(name, find_program(name), *about) for name, about in _PROGRAMS.items()]
     use = "start without compiling; all at once: tengen compile"
     rows.append(("kernel cache", _cache(), use, ""))
     return [dict(zip(("name", "found", "good_for", "get"), row, strict=True)) for row in rows]
@@ -93,21 +87,17 @@ def examine() -> list[dict[str, Any]]:
 def doctor(shown: Shown) -> None:
     """Check what is installed, what is missing, and how to get it."""
     rows = examine()
+    missing = [row["name"] for row in rows if row["good_for"] == _NEEDED and not row["found"]]
     if not shown.json:
         rows = [{**r, **({"get": ""} if r["found"] else {"found": "missing"})} for r in rows]
     columns = {"name": "what", "found": "found", "good_for": "good for", "get": "how to get it"}
     shown.result(rows, columns=columns)
-    missing = [
-        r["name"] for r in rows if r["good_for"] == _NEEDED and r["found"] in (None, "missing")
-    ]
     if missing:
         print(f"tengen: needed but missing: {', '.join(missing)}; run make setup", file=sys.stderr)
         raise typer.Exit(1)
 
 
-# ----- compile -----
-
-_INTERVAL = 0.2  # seconds between two updates of the progress
+_INTERVAL = 0.5  # seconds between two updates of the progress
 
 
 @app.command("compile")
@@ -118,37 +108,30 @@ def compile_(
     """Compile all kernels and store them; takes a minute or two, once."""
     from tengen.compiling import cache_folder, import_kernels, prune
     from tengen.jit import kernels
-    from tengen.warming import STEPS, warm_up
+    from tengen.warming import STEPS
 
     shown = Shown(quiet=quiet)
     begin = time.perf_counter()
     prune()
     import_kernels()
-    missing = [name for name, compiled in kernels() if not compiled]
-    shown.remark(f"compiling {len(missing)} kernels into {cache_folder()}")
-    context = multiprocessing.get_context("spawn")
-    compiled: Any = context.SimpleQueue()
-    pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_report_to, initargs=(compiled,)
-    )
-    left = set(missing)
+    missing = sum(not compiled for _, compiled in kernels())
+    shown.remark(f"compiling {missing} kernels into {cache_folder()}")
+    before = _stored(cache_folder())
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
     first, *others = STEPS
     try:
         with shown.progress() as bar:
 
-            def finish(steps: list[Future[None]]) -> None:
+            def finish(steps: list[Future[Any]]) -> None:
                 """Show progress until the steps are done."""
-                while wait(steps, timeout=_INTERVAL).not_done or not compiled.empty():
-                    while not compiled.empty():
-                        name = compiled.get()
-                        bar.advance("kernels", name in left, len(missing))
-                        left.discard(name)
+                while wait(steps, timeout=_INTERVAL).not_done:
+                    bar("kernels", min(_stored(cache_folder()) - before, missing), missing)
                 for step in steps:
                     step.result()
 
             # The board first, because the others contain its kernels.
-            finish([pool.submit(warm_up, first)])
-            finish([pool.submit(warm_up, package) for package in others])
+            finish([pool.submit(first)])
+            finish([pool.submit(step) for step in others])
     except KeyboardInterrupt:
         for process in list((pool._processes or {}).values()):
             process.terminate()
@@ -158,23 +141,9 @@ def compile_(
     shown.remark(f"ready after {time.perf_counter() - begin:.0f} s")
 
 
-def _report_to(queue: Any) -> None:
-    """Put the name of each kernel into the queue once it is compiled; runs in a worker."""
-    from numba.core import event
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, told: Any) -> None:
-            """Do nothing."""
-
-        def on_end(self, told: Any) -> None:
-            """Report it."""
-            function = told.data["dispatcher"].py_func
-            queue.put(f"{function.__module__}.{function.__name__}")
-
-    event.register("numba:compile", Listener())
-
-
-# ----- bench -----
+def _stored(folder: Path) -> int:
+    """Count the kernels in the cache; each has one index."""
+    return sum(1 for _ in folder.glob("*/*.nbi"))
 
 
 @command(app)

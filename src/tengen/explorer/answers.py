@@ -21,8 +21,7 @@ from tengen.errors import TengenError
 from tengen.explorer.index import CORNERS, Openings, corner_of, fold, geometry, unfold
 from tengen.explorer.kernels import ELSEWHERE
 
-OPINIONS = ("network", "opening")
-"""The kinds of models that give opinions."""
+OPINIONS = ("network", "opening")  # the kinds of models that give opinions
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -30,17 +29,14 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class NextMove:
     """One move that was played in the position."""
 
-    points: tuple[Point, ...]
-    """Where it is; several points of a symmetric position count as one."""
+    points: tuple[Point, ...]  # where it is; several points of a symmetric position count as one
     count: int
     share: float
     wins_black: int
     wins_white: int
-    first: str
-    """Date of the first such game; empty if no game has one."""
+    first: str  # date of the first such game; empty if no game has one
     last: str
-    example: tuple[str, int]
-    """File and number of the last such game."""
+    example: tuple[str, int]  # file and number of the last such game
     opinions: dict[str, float] = field(default_factory=dict)
     """By model: probability of policies, Black's points of evaluators."""
 
@@ -57,18 +53,12 @@ class NextMove:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        file, game = self.example
+        plain = ("count", "share", "wins_black", "wins_white", "win_rate_black", "first", "last")
         return {
             "move": self.name,
             "same": [str(point) for point in self.points[1:]],
-            "count": self.count,
-            "share": self.share,
-            "wins_black": self.wins_black,
-            "wins_white": self.wins_white,
-            "win_rate_black": self.win_rate_black,
-            "first": self.first,
-            "last": self.last,
-            "example": {"file": file, "game": game},
+            **{name: getattr(self, name) for name in plain},
+            "example": dict(zip(("file", "game"), self.example, strict=True)),
             **dict.fromkeys(OPINIONS),
             **self.opinions,
         }
@@ -79,16 +69,11 @@ class Answer:
     """The moves of a collection in a position."""
 
     board: Board
-    corner: str | None
-    """Name of the corner that was asked for; None for the whole board."""
-    collection: int
-    """Games in the collection."""
-    plies: int
-    """Indexed moves per game."""
-    games: int
-    """Games that continued from the position; in a corner: times that this side did so there."""
-    elsewhere: int
-    """Times that this side answered a corner's last move outside it at first."""
+    corner: str | None  # name of the corner that was asked for; None for the whole board
+    collection: int  # games in the collection
+    plies: int  # indexed moves per game
+    games: int  # that continued from the position; in a corner: times that this side did so there
+    elsewhere: int  # times that this side answered a corner's last move outside it at first
     moves: tuple[NextMove, ...]
 
     def marks(self) -> dict[str, NextMove]:
@@ -98,15 +83,12 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
+        plain = ("corner", "collection", "plies", "games", "elsewhere")
         return {
             "position": [str(point) for _, point in self.board.moves],
             "size": [self.board.rows, self.board.cols],
             "to_play": "black" if self.board.turn == BLACK else "white",
-            "corner": self.corner,
-            "collection": self.collection,
-            "plies": self.plies,
-            "games": self.games,
-            "elsewhere": self.elsewhere,
+            **{name: getattr(self, name) for name in plain},
             "moves": [move.to_dict() for move in self.moves],
         }
 
@@ -129,8 +111,8 @@ def explore(
 ) -> Answer:
     """Return the moves played next in the position of a board, or in the corner of its moves.
 
-    A policy gives the probability of a move (in a corner: among the corner's moves), an evaluator
-    the points for Black after it. `limit` bounds the moves; shares are of all.
+    Policies give probabilities (in a corner: among its moves), evaluators Black's points after a
+    move. `limit` bounds the moves; shares are of all.
     """
     where = corner_of(board) if corner else None
     folded = fold(board, where)
@@ -149,20 +131,10 @@ def explore(
             value = _value_after(evaluator, board, points)
             if value is not None:
                 opinions[name] = value
-        wins = each.wins, each.losses
-        moves.append(
-            NextMove(
-                points=points,
-                count=each.count,
-                share=each.count / total,
-                wins_black=wins[board.turn != BLACK],
-                wins_white=wins[board.turn == BLACK],
-                first=_date(each.first),
-                last=_date(each.last),
-                example=openings.origin(each.example),
-                opinions=opinions,
-            )
-        )
+        wins = (each.wins, each.losses) if board.turn == BLACK else (each.losses, each.wins)
+        dates, example = (_date(each.first), _date(each.last)), openings.origin(each.example)
+        share = each.count / total
+        moves.append(NextMove(points, each.count, share, *wins, *dates, example, opinions))
     return Answer(
         board=board,
         corner=None if where is None else CORNERS[where],
@@ -202,9 +174,8 @@ def _date(number: int) -> str:
     >>> _date(20030601), _date(20030600), _date(20030000), _date(0)
     ('2003-06-01', '2003-06', '2003', '')
     """
-    year, month, day = number // 10000, number // 100 % 100, number % 100
-    parts = [f"{year:04}", *([f"{month:02}"] if month else []), *([f"{day:02}"] if day else [])]
-    return "-".join(parts) if number else ""
+    text = f"{number:08}" if number else ""
+    return "-".join(part for part in (text[:4], text[4:6], text[6:]) if part.strip("0"))
 
 
 # ----- Pictures -----
@@ -223,32 +194,28 @@ def picture(answer: Answer) -> str:
         # Mirror images of the move have plain discs.
         marks |= dict.fromkeys(move.points[1:], letter)
         marks[move.points[0]] = Mark(letter, move.share / most)
-    width, height = (board.cols + 1) * _CELL, (board.rows + 1) * _CELL
     table, table_width, table_height = _table(answer)
-    full_width, full_height = width + table_width + 20, max(height, table_height + 10)
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {full_width:g} {full_height:g}" '
-            f'width="{full_width:g}" height="{full_height:g}" font-family="sans-serif">',
-            f'<rect width="{full_width:g}" height="{full_height:g}" fill="#fff"/>',
-            board.svg(marks=marks, cell=_CELL),
-            f'<g transform="translate({width + 12:g} 6)">{table}</g>',
-            "</svg>",
-        ]
-    )
+    left = (board.cols + 1) * _CELL
+    width, height = left + table_width + 20, max((board.rows + 1) * _CELL, table_height + 10)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}" font-family="sans-serif">',
+        f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>',
+        board.svg(marks=marks, cell=_CELL),
+        f'<g transform="translate({left + 12:g} 6)">{table}</g>',
+        "</svg>",
+    ]
+    return "\n".join(lines)
 
 
 def _table(answer: Answer) -> tuple[str, float, float]:
     """Return the numbers as SVG text with its width and height."""
     shown = [name for name in OPINIONS if any(name in move.opinions for move in answer.moves)]
     headings = ["", "move", "times" if answer.corner else "games", "share", "Black wins", *shown]
-    edges = [0.0, 18.0, 130.0, 185.0, 262.0]
-    edges += [edges[-1] + 72.0 * (k + 1) for k in range(len(shown))]
+    edges = [0.0, 18.0, 130.0, 185.0, 262.0, *(334.0 + 72.0 * k for k in range(len(shown)))]
     letters = {id(move): letter for letter, move in answer.marks().items()}
-    lines = [
-        [letters.get(id(move), ""), *cells(move, shown)]
-        for move in answer.moves[: len(letters) + 2]
-    ]
+    moves = answer.moves[: len(letters) + 2]
+    lines = [[letters.get(id(move), ""), *cells(move, shown)] for move in moves]
     side = "Black" if answer.board.turn == BLACK else "White"
     title = f"{side} to play: {answer.games:,} of {answer.collection:,} games"
     if answer.corner:
@@ -276,6 +243,5 @@ def cells(move: NextMove, shown: list[str]) -> list[str]:
     for name in shown:
         value = move.opinions.get(name)
         points = name == "opening"
-        text = "" if value is None else f"{value:+.1f}" if points else f"{100 * value:.1f} %"
-        row.append(text)
+        row.append("" if value is None else f"{value:+.1f}" if points else f"{100 * value:.1f} %")
     return row

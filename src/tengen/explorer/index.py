@@ -1,6 +1,6 @@
 """The index of a collection's openings: folded positions with their moves, results and dates.
 
-The index is one safetensors file, read through a memory map. Its arrays:
+The index is one safetensors file, read where it is needed. Its arrays:
 
     keys      int64   keys of positions, sorted; a position's key is the same for all its mirror
                       images, and for the position with colours and side to move swapped
@@ -17,18 +17,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import re
 import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
 
 from tengen.arrays import IntArray
 from tengen.board import PASS, Board, Point, point_at
@@ -50,24 +53,18 @@ CORNERS = ("top left", "top right", "bottom left", "bottom right")
 class Geometry(NamedTuple):
     """The tables of one board shape that positions are folded with."""
 
-    turned: IntArray
-    """turned[t, p]: where symmetry t takes point p."""
-    back: IntArray
-    """back[t, p]: where symmetry t takes p from."""
-    corners: IntArray
-    """Number of each point's corner, see CORNERS; NOWHERE on middle lines and for a pass."""
-    into: IntArray
-    """into[q]: the symmetries that take corner q to the first corner."""
-    salts: IntArray
-    """What tells keys of this shape's boards, and of its corners, from all others."""
+    turned: IntArray  # turned[t, p]: where symmetry t takes point p
+    back: IntArray  # back[t, p]: where symmetry t takes p from
+    corners: IntArray  # number of each point's corner; NOWHERE on middle lines and for a pass
+    into: IntArray  # into[q]: the symmetries that take corner q to the first corner
+    salts: IntArray  # what tells keys of this shape's boards, and of its corners, from all others
 
 
 class Folded(NamedTuple):
     """A position as in the index, and the symmetries that lead there."""
 
     key: int
-    turns: tuple[int, ...]
-    """Rows of `Geometry.turned`; several where the position is symmetric itself."""
+    turns: tuple[int, ...]  # rows of `Geometry.turned`; several where the position is symmetric
 
 
 @cache
@@ -77,12 +74,10 @@ def geometry(rows: int, cols: int) -> Geometry:
     turned = np.array([point_permutation(rows, cols, t) for t in turns])
     back = np.array([point_permutation(rows, cols, inverse(t)) for t in turns])
     corners = np.full(turned.shape[1], NOWHERE, np.int64)
-    for row in range(rows):
-        for col in range(cols):
-            up, down = row < rows // 2, row >= rows - rows // 2
-            left, right = col < cols // 2, col >= cols - cols // 2
-            if (up or down) and (left or right):
-                corners[point_at(row * cols + col, rows, cols)] = 2 * down + right
+    for row, col in product(range(rows), range(cols)):
+        down, right = 2 * row >= rows, 2 * col >= cols
+        if 2 * row + 1 != rows and 2 * col + 1 != cols:
+            corners[point_at(row * cols + col, rows, cols)] = 2 * down + right
     ends = [0, cols - 1, (rows - 1) * cols, rows * cols - 1]  # the outermost points
     first = point_at(0, rows, cols)
     into = [np.flatnonzero(turned[:, point_at(end, rows, cols)] == first) for end in ends]
@@ -129,10 +124,7 @@ def fold(board: Board, corner: int | None = None) -> Folded:
 
 
 def unfold(board: Board, folded: Folded, move: int) -> list[Point]:
-    """Return the points on the board that a folded move stands for, top right first.
-
-    There are several where the position is symmetric: games that differ so are counted together.
-    """
+    """Return the points that a folded move stands for, several if symmetric, top right first."""
     tables = geometry(board.rows, board.cols)
     points = {int(tables.back[turn, move]) for turn in folded.turns}
     if PASS in points:
@@ -147,15 +139,10 @@ VERSION = 1
 SUFFIX = ".openings"
 METADATA = "tengen.openings"
 _ARRAYS = {
-    "keys": "I64",
-    "starts": "I64",
-    "rows": "I32",
-    "names": "U8",
-    "ends": "I64",
-    "origins": "I32",
-}
-_WIDTHS = {"rows": (kernels.COLUMNS,), "origins": (2,)}
-_TYPES = {"I64": np.int64, "I32": np.int32, "U8": np.uint8}
+    "keys": ("I64",), "starts": ("I64",), "rows": ("I32", kernels.COLUMNS), "names": ("U8",),
+    "ends": ("I64",), "origins": ("I32", 2),
+}  # fmt: skip
+"""The type of each array, and what follows its length in its shape."""
 
 
 class OpeningsError(TengenError):
@@ -169,15 +156,11 @@ class About:
     version: int
     games: int
     plies: int
-    least: int
-    """Games that a position must have been reached by to be in the index."""
-    sizes: dict[str, int]
-    """Games of each size, as `19x19` (rows x columns), most frequent first."""
+    least: int  # games that a position must have been reached by to be in the index
+    sizes: dict[str, int]  # games of each size, as `19x19` (rows x columns), most frequent first
     without_result: int
-    left_out: int
-    """Games refused, or whose stones are put and taken by hand during play."""
-    stamp: str = ""
-    """What the files were like, see `stamp_of`."""
+    left_out: int  # games refused, or whose stones are put and taken by hand during play
+    stamp: str = ""  # what the files were like, see `stamp_of`
 
 
 @dataclass(frozen=True)
@@ -187,83 +170,82 @@ class Continuation:
     count: int
     wins: int
     losses: int
-    first: int
-    """Dates as 20030601, 0 when no game told one."""
+    first: int  # dates as 20030601, 0 where no game has one
     last: int
-    example: int
-    """Number of the last of these games in the index."""
-    move: int
-    """Folded point, PASS or ELSEWHERE."""
+    example: int  # number of the last of these games in the index
+    move: int  # folded point, PASS or ELSEWHERE
 
 
 class Openings:
-    """The index of a collection, open for questions."""
+    """The index of a collection, open for questions; its arrays stay on disk."""
 
-    def __init__(self, path: Path, about: About, arrays: dict[str, NDArray[Any]]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.about = about
-        self._arrays = arrays
+        self._file, told = read_header(path)
+        if told["version"] != VERSION:
+            raise OpeningsError(
+                f"{path}: an index of version {told['version']}, and this is read: {VERSION}; "
+                "rebuild it"
+            )
+        try:
+            self.about = About(**told)
+            self._slices = {name: self._file.get_slice(name) for name in _ARRAYS}
+        except (SafetensorError, TypeError):
+            raise self._damaged() from None
+        self._lengths = {name: each.get_shape()[0] for name, each in self._slices.items()}
+        for name, each in self._slices.items():
+            if (each.get_dtype(), *each.get_shape()[1:]) != _ARRAYS[name]:
+                raise self._damaged()
+        if self._lengths["starts"] != len(self) + 1:
+            raise self._damaged()
 
     def __len__(self) -> int:
         """Return how many positions it holds."""
-        return len(self._arrays["keys"])
+        return int(self._lengths["keys"])
 
     def continuations(self, folded: Folded) -> list[Continuation]:
         """Return what was played in a folded position, most frequent first."""
-        keys, starts, rows = (self._arrays[name] for name in ("keys", "starts", "rows"))
-        place = int(np.searchsorted(keys, folded.key))
-        if place == len(keys) or int(keys[place]) != folded.key:
+        places = range(len(self))
+        place = bisect_left(places, folded.key, key=lambda at: self._read("keys", at, at + 1)[0])
+        if place == len(self) or self._read("keys", place, place + 1) != [folded.key]:
             return []
-        begin, end = int(starts[place]), int(starts[place + 1])
-        if not 0 <= begin < end <= len(rows):
-            raise OpeningsError(f"{self.path}: the index is damaged; rebuild it")
-        found = [Continuation(*row) for row in np.asarray(rows[begin:end]).tolist()]
+        begin, end = self._read("starts", place, place + 2)
+        found = [Continuation(*row) for row in self._read("rows", begin, end)]
         return sorted(found, key=lambda each: (-each.count, each.move))
 
     def origin(self, game: int) -> tuple[str, int]:
         """Return the file a game came from and its number there."""
-        if not 0 <= game < len(self._arrays["origins"]):
-            raise OpeningsError(f"{self.path}: the index is damaged; rebuild it")
-        file, number = self._arrays["origins"][game].tolist()
-        ends, names = self._arrays["ends"], self._arrays["names"]
-        begin = int(ends[file - 1]) if file else 0
-        return bytes(names[begin : int(ends[file])]).decode("utf-8", "replace"), number
+        [(file, number)] = self._read("origins", game, game + 1)
+        begin, end = self._name_edges[file : file + 2].tolist()
+        return bytes(self._read("names", begin, end)).decode("utf-8", "replace"), number
+
+    @cached_property
+    def _name_edges(self) -> IntArray:
+        return np.concatenate([[0], self._file.get_tensor("ends")])
+
+    def _read(self, name: str, begin: int, end: int) -> Any:
+        if not 0 <= begin < end <= self._lengths[name]:
+            raise self._damaged()
+        return self._slices[name][begin:end].tolist()
+
+    def _damaged(self) -> OpeningsError:
+        return OpeningsError(f"{self.path}: the index is damaged; rebuild it")
 
 
-def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int, int]:
-    """Return an index's arrays, what it says of itself, and the lengths of header and file."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        total = os.fstat(file.fileno()).st_size
-        if not 0 < length <= min(total - 8, 1 << 24):
-            raise OpeningsError(f"{path}: not an index of openings")
-        header = file.read(length)
+def read_header(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Return an index as a safetensors file, and what it says of itself."""
     try:
-        entries = json.loads(header)
-        told = json.loads(entries.pop("__metadata__")[METADATA])
+        file: Any = safe_open(path, "np")
+        told = json.loads((file.metadata() or {})[METADATA])
         int(told["version"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (SafetensorError, ValueError, KeyError, TypeError):
         raise OpeningsError(f"{path}: not an index of openings") from None
-    return entries, told, length, total
+    return file, told
 
 
 def open_index(path: str | Path) -> Openings:
     """Open an index for questions."""
-    path = Path(path)
-    entries, told, length, total = read_header(path)
-    version = int(told["version"])
-    if version != VERSION:
-        raise OpeningsError(
-            f"{path}: an index of version {version}, and this is read: {VERSION}; rebuild it"
-        )
-    try:
-        arrays = {name: _mapped(path, 8 + length, total, entries[name], name) for name in _ARRAYS}
-        about = About(**told)
-        if len(arrays["starts"]) != len(arrays["keys"]) + 1:
-            raise ValueError("the arrays do not fit")
-    except (ValueError, KeyError, TypeError) as wrong:
-        raise OpeningsError(f"{path}: the index is damaged ({wrong}); rebuild it") from None
-    return Openings(path, about, arrays)
+    return Openings(Path(path))
 
 
 def stamp_of(paths: Iterable[str]) -> str:
@@ -290,26 +272,10 @@ def cached_path(paths: Iterable[str], plies: int) -> Path:
     return user_cache_path("tengen", appauthor=False) / "openings" / f"{name}{SUFFIX}"
 
 
-def _mapped(path: Path, base: int, total: int, entry: dict[str, Any], name: str) -> NDArray[Any]:
-    """Map one array of the file into memory, if its header makes sense."""
-    kind, shape = _TYPES[_ARRAYS[name]], tuple(int(n) for n in entry["shape"])
-    begin, end = (int(n) for n in entry["data_offsets"])
-    size = int(np.prod(shape)) * np.dtype(kind).itemsize
-    if entry["dtype"] != _ARRAYS[name] or not 0 <= begin <= end <= total - base:
-        raise ValueError(f"{name} is not all there")
-    if end - begin != size or shape[1:] != _WIDTHS.get(name, ()):
-        raise ValueError(f"{name} has a wrong shape")
-    if size == 0:
-        return np.empty(shape, kind)
-    return np.memmap(path, dtype=kind, mode="r", offset=base + begin, shape=shape)
-
-
 # ----- Building -----
 
-PLIES = 60
-"""Default number of indexed moves per game."""
-_LARGE = 10_000
-"""Games above which positions that a single game reached are left out."""
+PLIES = 60  # default number of indexed moves per game
+_LARGE = 10_000  # games above which positions that a single game reached are left out
 _HOUR = 3600.0
 
 
@@ -321,8 +287,7 @@ class Building:
     games: int = 0
     left_out: int = 0
     without_result: int = 0
-    faults: list[str] = field(default_factory=list)
-    """What was wrong with games that were cut or left out."""
+    faults: list[str] = field(default_factory=list)  # of games that were cut or left out
     sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
     _keys: list[IntArray] = field(default_factory=list)
     _notes: list[IntArray] = field(default_factory=list)
@@ -333,13 +298,12 @@ class Building:
     def add(self, batch: GameBatch) -> None:
         """Follow some games."""
         if batch.exact is not None:
-            edited = np.array([bool(record.edits) for record in batch.exact])
-            for record in (r for r, bad in zip(batch.exact, edited, strict=True) if bad):
+            for record in (record for record in batch.exact if record.edits):
+                self.left_out += 1
                 self.faults.append(
                     f"{record.file}: game {record.game}: stones put or taken by hand during play"
                 )
-            self.left_out += int(edited.sum())
-            batch = batch.where(~edited)
+            batch = batch.where(np.array([not record.edits for record in batch.exact]))
         games = batch.arrays
         shapes = games.rows.astype(np.int64) * 64 + games.cols
         dates = _dates_of(batch)
@@ -406,9 +370,8 @@ def build(
 ) -> Openings:
     """Index the first `plies` moves of all games of some files, folders and archives.
 
-    The file `out` is replaced at the end, atomically. Needs about 8 kB of memory per game.
-    `on_games` gets the number of games of each step, `on_fault` every game that is left out, cut
-    or repaired.
+    Needs about 8 kB of memory per game. `on_games` gets the number of games of each step,
+    `on_fault` every game that is left out, cut or repaired.
     """
     names = [str(path) for path in paths]
     stamp = stamp_of(names)
@@ -436,10 +399,13 @@ def build(
         left_out=building.left_out + corpus.damaged,
         stamp=stamp,
     )
-    arrays = building.finish(least)
     target = Path(out)
-    _sweep(target)
-    write_atomic(target, pack(arrays, {METADATA: json.dumps(asdict(about))}))
+    # What killed builders of this index left; those at work are younger.
+    for left in target.parent.glob(f".{target.name}.*{TEMPORARY}"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _HOUR:
+                left.unlink()
+    write_atomic(target, pack(building.finish(least), {METADATA: json.dumps(asdict(about))}))
     return open_index(target)
 
 
@@ -472,27 +438,31 @@ def index_of_games(
     return made
 
 
-def _sweep(target: Path) -> None:
-    """Delete what killed builders of this index left; those at work are younger."""
-    for left in target.parent.glob(f".{target.name}.*{TEMPORARY}"):
-        with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _HOUR:
-                left.unlink()
+# The properties before DT in the root node, and the value of DT.
+_ROOT_DATE = re.compile(
+    rb"\(\s*;\s*(?:[A-Za-z]+\s*(?:\[(?:\\.|[^]\\])*\]\s*)+)*?DT\s*\[([^]]*)", re.DOTALL
+)
+_DATE = re.compile(rb"(\d{4})(?:[^,](\d\d)(?:[^,](\d\d))?)?", re.DOTALL)
 
 
 def _dates_of(batch: GameBatch) -> NDArray[np.int32]:
-    """Return the dates that a batch's games tell, 0 for those that tell none."""
-    dates = np.zeros(len(batch.arrays), np.int64)
-    raw, spans = batch.raw, batch.spans
+    """Return the dates of a batch's games as 20030601; 0 for what is unknown."""
     if batch.exact is not None:
-        told = [record.properties.get("DT", [""])[0] for record in batch.exact]
-        games = [f"(;DT[{text[:10]}])".encode() for text in told]
-        raw = b"".join(games)
-        lengths = np.array([len(game) for game in games], np.int64)
-        ends = np.cumsum(lengths)
-        spans = np.stack([ends - lengths, ends], axis=1)
-    kernels.read_dates(np.frombuffer(raw, np.uint8), np.ascontiguousarray(spans), dates)
-    return dates.astype(np.int32)
+        told = [record.date.encode() for record in batch.exact]
+    else:
+        found = (_ROOT_DATE.match(batch.raw, *span) for span in batch.spans.tolist())
+        told = [match[1] if match else b"" for match in found]
+    return np.array([_date_number(text) for text in told], np.int32)
+
+
+def _date_number(text: bytes) -> int:
+    found = _DATE.match(text)
+    if found is None:
+        return 0
+    year, month, day = (int(part or 0) for part in found.groups())
+    if month > 12:
+        month = day = 0
+    return year * 10_000 + month * 100 + (day if day <= 31 else 0)
 
 
 def _without_singles(keys: IntArray, order: IntArray) -> IntArray:

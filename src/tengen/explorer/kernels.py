@@ -28,10 +28,8 @@ def trace_games(
 ):  # fmt: skip
     """Write a key and a note for every position before the first `plies` moves; return how many.
 
-    All games have the same shape. turned[t, p] is where symmetry t takes point p, corners[p] the
-    corner of a point, into[q] the symmetries that take corner q to the first one, salts the keys
-    of empty boards and corners. refused[g] becomes the number of the first move that the rules
-    forbid (from 0), where a game ends, or -1.
+    All games have one shape; for its tables see `index.Geometry`. refused[g] becomes the number
+    (from 0) of the first move that the rules forbid, where a game ends, or -1.
     """
     s = new_state(shape[0], shape[1])
     everywhere = np.arange(turned.shape[0])
@@ -124,8 +122,7 @@ def count_moves(keys, notes, order, dates, least, found, starts, rows):
     """Sum the notes of each position up; return how many positions and rows were written.
 
     `order` sorts `keys`, stably: a position's notes come game by game, and a game counts once in
-    each part of the board. Positions of fewer than `least` notes are left out. `rows` needs
-    COLUMNS entries a note, found and starts one a note and one more.
+    each part of the board. Positions of fewer than `least` notes are left out.
     """
     slot = np.full(1024, -1, np.int64)
     last_game = np.empty((2, 5), np.int64)  # elsewhere or not, part of the board
@@ -177,56 +174,3 @@ def count_moves(keys, notes, order, dates, least, found, starts, rows):
         i = end
     starts[n_found] = n_rows
     return n_found, n_rows
-
-
-@kernel
-def read_dates(data, spans, dates):
-    """Fill `dates` with what DT of each game's root says, as 20030601; parts not told are 0."""
-    for g in range(spans.shape[0]):
-        i, end = spans[g, 0], spans[g, 1]
-        while i < end and data[i] != 59:  # the ; of the root
-            i += 1
-        i += 1
-        dates[g] = 0
-        name = 0
-        while i < end:
-            byte = np.int64(data[i])
-            if byte == 59 or byte == 40 or byte == 41:  # ; ( ) end the root
-                break
-            if 65 <= byte <= 90:
-                name = (name * 32 + byte - 64) & 0xFFFFF
-            elif byte == 91:  # [
-                start = i + 1
-                i = start
-                while i < end and data[i] != 93:
-                    i += 2 if data[i] == 92 else 1
-                if name == 4 * 32 + 20 and dates[g] == 0:  # DT
-                    dates[g] = _read_date(data, start, min(i, end))
-                if i + 1 < end and data[i + 1] != 91:
-                    name = 0
-            i += 1
-
-
-@kernel
-def _read_date(data, start, end):
-    """Read the first date of a text: year, month and day with any one character between them."""
-    parts = np.zeros(3, np.int64)
-    i = start
-    for k in range(3):
-        wanted = 4 if k == 0 else 2
-        number = digits = 0
-        while i < end and digits < wanted and 48 <= data[i] <= 57:
-            number = number * 10 + np.int64(data[i]) - 48
-            digits += 1
-            i += 1
-        if digits != wanted:
-            break
-        parts[k] = number
-        if i >= end or data[i] == 44:  # a comma begins the next date
-            break
-        i += 1
-    if parts[1] > 12:
-        parts[1] = parts[2] = 0
-    if parts[2] > 31:
-        parts[2] = 0
-    return parts[0] * 10000 + parts[1] * 100 + parts[2]

@@ -6,14 +6,12 @@ Times are in seconds. A clock follows what a controller reports, or counts by it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-# Seconds reserved at every move for the way to the controller and back.
-_MARGIN = 0.15
-_SHORTEST, _LONGEST = 0.01, 600.0
-"""The least and the most that a move may take, whatever the clock allows."""
-_FEWEST_MOVES_LEFT = 12
-"""Moves for which main time has to last at any time."""
+_MARGIN = 0.15  # seconds reserved at every move for the way to the controller and back
+_SHORTEST, _LONGEST = 0.01, 600.0  # what a move may take, whatever the clock allows
+_FEWEST_MOVES_LEFT = 12  # moves for which main time has to last at any time
 
 
 @dataclass
@@ -31,31 +29,33 @@ class Clock:
     main: float = 0.0
     period: float = 0.0
     stones: int = 0
-    increment: float = 0.0
-    """Seconds that every move adds (Fischer)."""
+    increment: float = 0.0  # seconds that every move adds (Fischer)
     limited: bool = False
     sides: dict[int, Side] = field(default_factory=dict)
-    since: float | None = None
-    """When the side to move began to think; None while no time runs."""
+    since: float | None = None  # when the side to move began to think; None while no time runs
 
     @classmethod
     def settings(cls, main: float, period: float, stones: int) -> Clock:
         """Return a clock as GTP's time_settings has it: a period without stones is no limit."""
-        clock = cls(main, period, stones, limited=not (period > 0 and stones == 0))
-        clock.restart()
-        return clock
+        return cls(main, period, stones, limited=not (period > 0 and stones == 0))
 
     @classmethod
-    def fischer(cls, main: float, increment: float) -> Clock:
-        """Return a clock to which every move adds some time."""
+    def fischer(
+        cls, main: float, increment: float, left: Mapping[int, float] | None = None
+    ) -> Clock:
+        """Return a clock to which every move adds some time; `left` is for a resumed game."""
         clock = cls(main, increment=increment, limited=True)
-        clock.restart()
+        for colour, seconds in (left or {}).items():
+            clock.set_left(colour, seconds, 0)
         return clock
+
+    def __post_init__(self) -> None:
+        self.restart()
 
     def restart(self) -> None:
         """Give both sides their time for a new game."""
         start = Side(self.main) if self.main > 0 else Side(self.period, self.stones)
-        self.sides = {colour: Side(start.left, start.stones) for colour in (1, 2)}
+        self.sides = {colour: replace(start) for colour in (1, 2)} if self.limited else {}
         self.since = None
 
     def set_left(self, colour: int, left: float, stones: int) -> None:

@@ -25,12 +25,9 @@ from tengen.game.judging import (
     with_certain,
 )
 
-_PLAYOUTS = 64
-"""Playouts of an estimate; about 5 ms on 9x9."""
-_SETTLED = 0.8
-"""Ownership beyond which a block counts as decided."""
-_HOPELESS = 0.02
-"""Win rate of playouts below which a player that may resign does."""
+_PLAYOUTS = 64  # playouts of an estimate; about 5 ms on 9x9
+_SETTLED = 0.8  # ownership beyond which a block counts as decided
+_HOPELESS = 0.02  # win rate of playouts below which a player that may resign does
 
 
 def estimate_by_playouts(board: Board, count: int = _PLAYOUTS) -> PlayoutResult:

@@ -7,7 +7,6 @@ in progress are estimated by a network, or by playouts. Counting itself is `teng
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -43,22 +42,15 @@ _FEWEST_STONES = 1 / 3
 """A board with fewer stones than this share of its points is not finished, whatever is said."""
 _NETWORK, _END_NETWORK = "tengen-small", "tengen-judge"
 """Networks that estimate games in progress, and that confirm that one is over."""
-_REPLIES = 12
-"""Likely moves of each side whose gains are looked at."""
-_DOUBT, _DOUBT_PER_POINT, _OVERRULED_DOUBT = 4.0, 1 / 120, 1.5
-"""Points by which the network's lead may differ from the count in a finished game, plus a part per
-point of the board, and how many times as many are overruled. Of the finished games of
-ogs-scored-9x9-dev and ogs-scored-19x19-dev 95 of 100 differ by less."""
+_LINES, _LINE_LENGTH, _CHANGE = 6, 24, 2.0
+"""How many first moves of each side are tried in a game that seems over, how many moves are played
+on, and the points by which the count may change."""
 _END_PLAYOUTS = 64
 _SURE_ALONE, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
 """How surely every block must be owned as the scorer says, by playouts alone, or by playouts and
 network together."""
 _LIKELY, _CERTAIN = 0.8, 0.9
 """Where the scorer itself is not quite sure, as in seki, the others must be certain."""
-_OWNED, _LEAKING = 0.8, 2
-"""How surely the network gives a neutral point to one side, and how many such points may be."""
-_NO_DOUBT = 0.98
-"""Where both are as certain as that of every block, no gains are looked for."""
 _DECLINED = 2
 """Passes in a row that are declined because of a doubt."""
 
@@ -115,19 +107,19 @@ def _ask(method: str, board: Board) -> object:
 
 
 class _Confirmation(NamedTuple):
-    """How surely the least sure block ends as a verdict says, -1 to 1, and a doubt of the score.
+    """How surely the least sure block ends as a verdict says, -1 to 1, by playouts and network.
 
-    Blocks in seki are left out, since playouts cannot judge them. The doubt is the most that a
-    likely move of either side gains by the network, over what is usual in finished games.
+    Blocks in seki are left out, since playouts cannot judge them. A count is steady if no likely
+    move gains anything when the network plays on for both sides.
     """
 
     playouts: float
     network: float
-    doubt: float
+    steady: bool
 
     @property
     def is_likely(self) -> bool:
-        return max(self.playouts, self.network) >= _SURE and self.doubt <= _OVERRULED_DOUBT
+        return self.steady and max(self.playouts, self.network) >= _SURE
 
 
 class Judge:
@@ -188,19 +180,18 @@ class Judge:
         overruled.
         """
         verdict = self.finished(board, _LIKELY)
-        if verdict is None or _in_atari(board, verdict):
+        tired = _passes_in_a_row(board) > _DECLINED
+        if verdict is None or (_in_atari(board, verdict) and not tired):
             return None
         if board.rules.scoring == "area" and neutral_points(board, verdict):
             return None
         sure = self._confirmed(board, verdict)
-        if not verdict.safe:
-            certain = min(sure.playouts, sure.network) >= _CERTAIN
-            return verdict if certain and sure.doubt <= 1 else None
-        alike = sure.playouts >= _SURE and sure.network >= _SURE_NETWORK
-        if (sure.playouts >= _SURE_ALONE or alike) and sure.doubt <= 1:
-            return verdict
-        tired = _passes_in_a_row(board) > _DECLINED
-        return verdict if tired and sure.is_likely else None
+        if verdict.safe:
+            alike = sure.playouts >= _SURE and sure.network >= _SURE_NETWORK
+            agreed = sure.playouts >= _SURE_ALONE or alike
+        else:
+            agreed = min(sure.playouts, sure.network) >= _CERTAIN
+        return verdict if sure.is_likely and (agreed or tired) else None
 
     def dead_for_sure(self, board: Board) -> tuple[int, ...]:
         """List the dead stones of a finished game; none where there is a doubt."""
@@ -232,35 +223,21 @@ class Judge:
         by_playouts = min(_agreement(board, verdict, one.ownership) for one in found)
         network = _network_for(_END_NETWORK, board)
         if network is None:
-            return _Confirmation(by_playouts, -1.0, 0.0)
-        # By area, since the network does not count prisoners and passes may have made some.
-        grid, komi = board.grid(), board.komi
-        sides = [
-            Board.from_grid(grid, to_play=turn, rules="chinese", komi=komi)
-            for turn in (BLACK, WHITE)
-        ]
-        counted = count_without(sides[0], verdict.stones(Status.DEAD))
-        count = counted.score
+            return _Confirmation(by_playouts, -1.0, True)
+        sides = _both_to_move(board)
         views = network.evaluate(sides)
         by_network = min(_agreement(board, verdict, view.ownership) for view in views)
-        # A territory whose border is open counts as neutral, but somebody owns it.
-        owned = np.abs(sum(view.ownership for view in views)) > 2 * _OWNED
-        if (owned.reshape(grid.shape) & counted.dame & (grid == EMPTY)).sum() > _LEAKING:
-            return _Confirmation(by_playouts, by_network, math.inf)
-        if min(by_playouts, by_network) >= _NO_DOUBT:
-            return _Confirmation(by_playouts, by_network, 0.0)
-        after = [
-            _after(side, int(index))
-            for side, view in zip(sides, views, strict=True)
-            for index in np.argsort(-view.proposals[:-1], kind="stable")[:_REPLIES]
-        ]
-        legal = [reply for reply in after if reply is not None]
-        off = [abs(view.score - count) for view in views]
-        for reply, view in zip(legal, network.evaluate(legal), strict=True):
-            off.append(view.score - count if reply.turn == WHITE else count - view.score)
-        return _Confirmation(
-            by_playouts, by_network, max(off) / (_DOUBT + _DOUBT_PER_POINT * grid.size)
-        )
+        if max(by_playouts, by_network) < _SURE:
+            return _Confirmation(by_playouts, by_network, False)
+        count, gains = self._count(sides[0]), [0.0]
+        for side, view in zip(sides, views, strict=True):
+            for line in _played_on(network, side, view.proposals[:-1]):
+                change = self._count(line) - count
+                gains.append(change if side.turn == BLACK else -change)
+        return _Confirmation(by_playouts, by_network, max(gains) <= _CHANGE)
+
+    def _count(self, board: Board) -> float:
+        return count_without(board, self.status(board).stones(Status.DEAD)).score
 
     # ----- Games in progress -----
 
@@ -301,14 +278,35 @@ def _network_for(name: str, board: Board) -> Any:
     return network if network.supports(board.rows, board.cols) else None
 
 
-def _after(board: Board, index: int) -> Board | None:
-    """Return the position after a move, None if it is illegal."""
-    move = board.answer(point_at(index, board.rows, board.cols))
-    if not board.is_legal(move):
-        return None
-    following = board.copy()
-    following.play(move)
-    return following
+def _both_to_move(board: Board) -> list[Board]:
+    """Return a position with either side to move, counted by area: moves inside cost nothing."""
+    grid, komi = board.grid(), board.komi
+    return [
+        Board.from_grid(grid, to_play=turn, rules="chinese", komi=komi) for turn in (BLACK, WHITE)
+    ]
+
+
+def _played_on(network: Any, board: Board, proposals: FloatArray) -> list[Board]:
+    """Return where play leads from the likely first moves, as the network plays for both sides."""
+    lines = []
+    for move in list(_likely_moves(board, proposals))[:_LINES]:
+        lines.append(board.copy())
+        lines[-1].play(move)
+    for _ in range(_LINE_LENGTH):
+        if not (going := [line for line in lines if not line.is_over]):
+            break
+        for line, view in zip(going, network.evaluate(going), strict=True):
+            line.play(next(_likely_moves(line, view.proposals)))
+    return lines
+
+
+def _likely_moves(board: Board, proposals: FloatArray) -> Iterator[Move]:
+    """Yield the legal moves, the likeliest first; what stands after the points is a pass."""
+    for index in np.argsort(-proposals, kind="stable").tolist():
+        passes = index == board.rows * board.cols
+        move = PASS if passes else board.answer(point_at(index, board.rows, board.cols))
+        if passes or board.is_legal(move):
+            yield move
 
 
 def _agreement(board: Board, verdict: Verdict, ownership: FloatArray) -> float:
@@ -393,7 +391,7 @@ def is_sound(board: Board, point: int, colour: int) -> bool:
         return False
     if k.place(trial.state, point, colour) > 0:
         return True
-    return int(k.count_liberties(trial.state, point, 2)) >= 2
+    return trial.liberties(trial.answer(point)) >= 2
 
 
 # ----- Survival -----

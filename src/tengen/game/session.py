@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +29,9 @@ from tengen.records.record import board_at, rules_named
 from tengen.records.sgf_properties import format_text, parse_text
 
 BOTH = BLACK | WHITE
-_LONGEST = 3
-"""Plies per point of the board after which a game is counted."""
-_LEAST_AFTER_UNDO = 30.0
-"""Seconds that a person has at least after taking a move back."""
-_OWNED = 0.6
-"""Ownership beyond which an estimate gives a point to a side."""
+_LONGEST = 3  # plies per point of the board after which a game is counted
+_LEAST_AFTER_UNDO = 30.0  # seconds that a person has at least after taking a move back
+_OWNED = 0.6  # ownership beyond which an estimate gives a point to a side
 
 
 @dataclass
@@ -49,18 +45,12 @@ class Session:
     human: int = 0
     seed: int = 0
     clock: Clock = field(default_factory=Clock)
-    resigned: int = 0
-    """The colour that resigned, if any."""
-    timed_out: int = 0
-    """The colour that ran out of time, if any."""
-    stopped: bool = False
-    """Whether the person asked for a count before both sides passed."""
-    open: bool = False
-    """Whether the judge finds that the game to be counted is not over."""
-    dead: set[int] | None = None
-    """Points of the stones that come off; None before they are judged."""
-    accepted: bool = False
-    """Whether the person accepted the count."""
+    resigned: int = 0  # the colour that resigned, if any
+    timed_out: int = 0  # the colour that ran out of time, if any
+    stopped: bool = False  # whether the person asked for a count before both sides passed
+    open: bool = False  # whether the judge finds that the game to be counted is not over
+    dead: set[int] | None = None  # points of the stones that come off; None before they are judged
+    accepted: bool = False  # whether the person accepted the count
 
     # ----- State -----
 
@@ -205,13 +195,8 @@ class LocalGame(Session):
     """A game against a player of this process, counted as soon as it ends."""
 
     player: Player = field(kw_only=True)
-    spec: str = ""
-    """The player's name on the command line, so that the game can be resumed."""
-
-    @cached_property
-    def judge(self) -> Judge:
-        """The judge of dead stones."""
-        return Judge()
+    spec: str = ""  # the player's name on the command line, so that the game can be resumed
+    judge: Judge = field(default_factory=Judge)
 
     @property
     def has_ended(self) -> bool:
@@ -230,9 +215,8 @@ class LocalGame(Session):
 
     def answer(self) -> int:
         """Let the player move and return its move."""
-        move = choose_move(
-            self.player, self.board, self.judge, seed=self.seed, seconds=self.budget()
-        )
+        seconds = self.budget()
+        move = choose_move(self.player, self.board, self.judge, seed=self.seed, seconds=seconds)
         self.act(move)
         return move
 
@@ -306,26 +290,18 @@ def new_place(folder: Path, board: Board) -> Path:
 
 def refuse_other(path: Path) -> None:
     """Raise `TengenError` if there is a file at this path."""
-    if path.exists() and path.is_file():
+    if path.is_file():
         raise TengenError(f"{path}: is there already; name another file")
 
 
 def save(game: LocalGame, path: Path) -> None:
     """Write a game; the caller has checked that the file is its own."""
     [record] = loads(game.sgf(game.player.name))
-    clock = game.clock
-    memo = {
-        "player": game.spec or game.player.name,
-        "human": game.human,
-        "seed": game.seed,
-        "clock": {
-            "main": clock.main,
-            "increment": clock.increment,
-            "left": {str(colour): side.left for colour, side in clock.sides.items()},
-        }
-        if clock.limited
-        else None,
-    }
+    clock, player = game.clock, game.spec or game.player.name
+    left = {str(colour): side.left for colour, side in clock.sides.items()}
+    kept = {"main": clock.main, "increment": clock.increment, "left": left}
+    memo = {"player": player, "human": game.human, "seed": game.seed}
+    memo["clock"] = kept if clock.limited else None
     record.tree.nodes[0][_PROPERTY] = [format_text(json.dumps(memo))]
     write_atomic(path, record.utf8_sgf() + b"\n")
 
@@ -341,9 +317,12 @@ def read_saved(path: Path) -> tuple[Session, str]:
     board = board_at(record, rules=rules_named(record.rules))
     try:
         memo = json.loads(parse_text(told[0], record.encoding))
-        clock = Clock() if memo["clock"] is None else _read_clock(memo["clock"])
-        human, seed = int(memo["human"]), int(memo["seed"])
-        return Session(board, human, seed, clock), str(memo["player"])
+        clock = Clock()
+        if saved := memo["clock"]:
+            left = {int(colour): float(seconds) for colour, seconds in saved["left"].items()}
+            clock = Clock.fischer(float(saved["main"]), float(saved["increment"]), left)
+        session = Session(board, int(memo["human"]), int(memo["seed"]), clock)
+        return session, str(memo["player"])
     except (AttributeError, KeyError, TypeError, ValueError):
         raise RecordError(f"{path}: its property {_PROPERTY} is damaged") from None
 
@@ -357,10 +336,3 @@ def latest(folder: Path) -> Path:
             continue
         return path
     raise TengenError(f"{folder}: no game to go on with")
-
-
-def _read_clock(value: dict[str, Any]) -> Clock:
-    clock = Clock.fischer(float(value["main"]), float(value["increment"]))
-    for colour, left in value["left"].items():
-        clock.set_left(int(colour), float(left), 0)
-    return clock

@@ -34,16 +34,11 @@ def record_of_board(board: Board) -> GameRecord:
     """Return a board's game as a record."""
     start = start_of(board)
     setup = [(block.colour, stone) for block in start.blocks() for stone in block.stones]
+    rules = next((name for name, preset in PRESETS.items() if preset == board.rules), "")
     return GameRecord(
-        rows=board.rows,
-        cols=board.cols,
-        moves=list(board.moves),
-        komi=board.komi,
-        handicap=board.handicap,
-        setup=setup,
-        first=start.turn if setup else 0,
-        rules=next((name for name, preset in PRESETS.items() if preset == board.rules), ""),
-    )
+        rows=board.rows, cols=board.cols, moves=list(board.moves), komi=board.komi, rules=rules,
+        handicap=board.handicap, setup=setup, first=start.turn if setup else 0,
+    )  # fmt: skip
 
 
 def sgf_of_board(board: Board) -> str:

@@ -17,45 +17,26 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, BinaryIO, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictStr,
-    ValidationError,
-)
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictStr, ValidationError
 
-from tengen import __version__
+from tengen import __version__, contracts
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, WHITE, Board, Point, Rules, format_gtp, index_of, parse_gtp
-from tengen.contracts import (
-    Analyser,
-    Candidate,
-    NarrowablePlayer,
-    Player,
-    Policy,
-    Report,
-    limit_visits,
-    plays_on,
-)
+from tengen.contracts import Analyser, Candidate, Player, Report, plays_on
 from tengen.errors import IllegalMoveError, TengenError
-from tengen.gtp.commands import rule_change
-from tengen.gtp.protocol import COLOURS, LARGEST, PASS, RESIGN, SMALLEST
+from tengen.gtp.commands import changed_rules
+from tengen.gtp.protocol import COLOURS, LARGEST, RESIGN, SMALLEST
 
-_LARGEST_KOMI = 150.0
-_MOST_MOVES = 5000
-_MOST_TURNS = 1000
-"""Each turn holds a board of its own until it is analysed."""
+_IGNORED = ("rootPolicyTemperature", "rootFpuReductionMax")
+_LARGEST_KOMI, _MOST_MOVES, _MOST_TURNS = 150.0, 5000, 1000
+# Rules under which every group pays for two eyes, which the board does not count.
 _TAXED = ("stone-scoring", "stone_scoring", "ancient-area")
-"""Rules under which every group pays for two eyes, which the board does not count."""
+# KataGo's names for rules that the board has under another name, or nearly.
 _RULE_NAMES = dict.fromkeys(("chinese-ogs", "chinese-kgs", *_TAXED), "chinese") | {"bga": "aga"}
-"""KataGo's names for rules that the board has under another name, or nearly."""
 
 
 class QueryError(TengenError):
@@ -90,10 +71,8 @@ class _Restriction(BaseModel):
     moves: list[StrictStr]
 
 
-class _Settings(BaseModel):
+class _Settings(BaseModel, extra="allow"):
     """The part of overrideSettings that is supported."""
-
-    model_config = ConfigDict(extra="allow")
 
     reportAnalysisWinratesAs: Annotated[
         Literal["BLACK", "WHITE", "SIDETOMOVE"], BeforeValidator(lambda word: str(word).upper())
@@ -107,10 +86,8 @@ class _Settings(BaseModel):
     maxPlayouts: _Visits = None
 
 
-class QueryFields(BaseModel):
+class QueryFields(BaseModel, extra="allow"):
     """The fields of a query, as KataGo names them; those that nothing reads are accepted."""
-
-    model_config = ConfigDict(extra="allow")
 
     id: StrictStr
     boardXSize: _Integer = Field(ge=SMALLEST, le=LARGEST)
@@ -142,13 +119,14 @@ class QueryFields(BaseModel):
     rootFpuReductionMax: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Turn:
-    """One position to analyse: the board after `number` moves."""
+    """One position to analyse, waiting or running: the board after `number` moves."""
 
     number: int
     board: Board
     priority: float
+    stopped: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(frozen=True)
@@ -158,14 +136,8 @@ class Query:
     fields: QueryFields
     turns: list[Turn]
     avoid: dict[int, frozenset[int]]
-    """Colour -> moves that must not be reported for that side."""
     allow: dict[int, frozenset[int]]
-    """Colour -> the only moves to report for that side."""
-
-    @property
-    def id(self) -> str:
-        """The name by which answers refer to the query."""
-        return self.fields.id
+    """Moves of each colour that must not be reported, and the only ones to report."""
 
     @property
     def visits(self) -> int | None:
@@ -179,20 +151,13 @@ class Query:
             return False
         return colour not in self.allow or move in self.allow[colour]
 
-    def allowed(self, colour: int, report: Report) -> list[Candidate]:
-        """Return the candidates that may be reported."""
-        return [c for c in report.candidates if self.allows(colour, c.move)]
-
     def warnings(self) -> list[tuple[str, str]]:
         """List (field, warning) for fields that are unknown or not supported."""
         fields, settings = self.fields, self.fields.overrideSettings
         found = [(name, "unknown field") for name in fields.model_extra or ()]
-        for name in ("rootPolicyTemperature", "rootFpuReductionMax"):
-            if getattr(fields, name):
-                found.append((name, "not supported"))
-        for name, value in (settings.model_extra or {}).items():
-            if value:
-                found.append((f"overrideSettings.{name}", "not supported"))
+        ignored = {name: getattr(fields, name) for name in _IGNORED}
+        ignored |= {f"overrideSettings.{k}": v for k, v in (settings.model_extra or {}).items()}
+        found += [(name, "not supported") for name, value in ignored.items() if value]
         if str(fields.rules).strip().lower() in _TAXED:
             found.append(("rules", "counted by area; groups pay no tax here"))
         return found
@@ -219,22 +184,18 @@ def parse_query(value: Mapping[str, Any]) -> Query:
 
 
 def _rules(fields: QueryFields) -> Rules:
-    """Read rules given by name or as an object."""
     name = "rules"
     try:
         if isinstance(fields.rules, str):
             word = fields.rules.strip().lower()
             rules = Rules.preset(_RULE_NAMES.get(word, word))
         elif isinstance(fields.rules, dict):
-            changes: dict[str, object] = {}
-            for key, value in fields.rules.items():
-                changes.update(rule_change(key, value))
-            rules = Rules().with_(**changes)
+            rules = changed_rules(Rules(), fields.rules)
         else:
             raise TengenError("must be a name or an object")
         if fields.whiteHandicapBonus is not None:
             name = "whiteHandicapBonus"
-            rules = rules.with_(**rule_change(name, fields.whiteHandicapBonus))
+            rules = changed_rules(rules, {name: fields.whiteHandicapBonus})
     except TengenError as mistake:
         raise QueryError(str(mistake), name) from None
     return rules
@@ -280,38 +241,29 @@ def _turns(fields: QueryFields, board: Board) -> list[Turn]:
         first = moves[0][0]
     else:
         first = WHITE if stones and all(colour == BLACK for colour, _ in stones) else BLACK
-    wanted = set(numbers)
-    try:
-        boards = _replay(board, stones, moves, first, wanted)
-    except IllegalMoveError:
-        # Programs send games played under other ko rules than they name.
-        lenient = board.rules.with_(ko="simple", suicide=True)
-        board = Board(board.rows, board.cols, rules=lenient, komi=board.komi)
-        try:
-            boards = _replay(board, stones, moves, first, wanted)
-        except IllegalMoveError as failure:
-            # KaTrain looks for these two words.
-            raise QueryError(f"Illegal move: {failure}", "moves") from None
-    return [Turn(n, boards[n], p) for n, p in zip(numbers, priorities, strict=True)]
-
-
-def _replay(
-    board: Board,
-    stones: list[tuple[int, Point]],
-    moves: list[tuple[int, Point]],
-    first: int,
-    wanted: set[int],
-) -> dict[int, Board]:
-    """Return copies of the board after the wanted numbers of moves."""
     black, white = ([p for c, p in stones if c == colour] for colour in (BLACK, WHITE))
-    board = board.copy()
-    try:
-        board.set_stones(black=black, white=white, to_play=first)
-    except TengenError as mistake:
-        raise QueryError(str(mistake), "initialStones") from None
-    if not white and len(black) > 1:
-        board.handicap = len(black)
-    boards = {0: board.copy()} if 0 in wanted else {}
+    # Programs send games played under other ko rules than they name.
+    lenient = board.rules.with_(ko="simple", suicide=True)
+    for rules in (board.rules, lenient):
+        board = Board(board.rows, board.cols, rules=rules, komi=board.komi)
+        try:
+            board.set_stones(black=black, white=white, to_play=first)
+        except TengenError as mistake:
+            raise QueryError(str(mistake), "initialStones") from None
+        if not white and len(black) > 1:
+            board.handicap = len(black)
+        try:
+            boards = _replay(board, moves, set(numbers))
+            return [Turn(n, boards[n], p) for n, p in zip(numbers, priorities, strict=True)]
+        except IllegalMoveError as failure:
+            wrong = failure
+    # KaTrain looks for these two words.
+    raise QueryError(f"Illegal move: {wrong}", "moves")
+
+
+def _replay(board: Board, moves: list[tuple[int, Point]], wanted: set[int]) -> dict[int, Board]:
+    """Return copies of the board after the wanted numbers of moves."""
+    boards = {0: board.copy()}
     for number, (colour, point) in enumerate(moves, 1):
         board.play(point, colour)
         if number in wanted:
@@ -323,15 +275,17 @@ def _replay(
 
 
 def format_result(
-    query: Query, turn: Turn, report: Report, policy: FloatArray | None, *, during: bool = False
+    query: Query, turn: Turn, report: Report, *, during: bool = False
 ) -> dict[str, Any]:
-    """Write one answer; `policy` (flat, pass last) is added when it is given."""
-    board, asked = turn.board, query.fields
+    """Write one answer; the policy asked for is the player's network's, or the search's visits."""
+    board, asked, policy = turn.board, query.fields, None
+    if asked.includePolicy:
+        policy = visit_shares(report, board) if report.raw_policy is None else report.raw_policy
     view = asked.overrideSettings.reportAnalysisWinratesAs
     report = report.seen_by({"BLACK": BLACK, "WHITE": WHITE}.get(view, board.turn))
-    shown = query.allowed(board.turn, report)
+    shown = [c for c in report.candidates if query.allows(board.turn, c.move)]
     answer: dict[str, Any] = {
-        "id": query.id,
+        "id": query.fields.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
         "moveInfos": [_move_info(asked, board, c, i, policy) for i, c in enumerate(shown)],
@@ -422,7 +376,7 @@ def _legal(policy: FloatArray, board: Board) -> list[float]:
 
 
 def visit_shares(report: Report, board: Board) -> FloatArray:
-    """Make a policy of a search's visits, for lack of a model."""
+    """Make a policy of a search's visits, for lack of a network."""
     shares = np.zeros(board.rows * board.cols + 1)
     for c in report.candidates:
         if c.move != RESIGN:
@@ -435,44 +389,20 @@ def visit_shares(report: Report, board: Board) -> FloatArray:
 
 # ----- The server -----
 
-# Longer lines are refused; a game of 1000 moves is far shorter.
-_MAX_LINE = 1 << 22
+_MAX_LINE = 1 << 22  # bytes; a game of 1000 moves is far shorter
 _NEVER = 1e9
-# Moves to search when a query allows none of those that the player prefers.
-_EXPLORED = 6
 
 
-@dataclass
-class _Task:
-    """One turn of a query, waiting or running."""
-
-    query: Query
-    turn: Turn
-    stopped: threading.Event = field(default_factory=threading.Event)
+_Task: TypeAlias = tuple[Query, Turn]
 
 
 class AnalysisServer:
-    """Answer queries until the input ends, `threads` positions at the same time.
-
-    `make_player` is called at the first query. `find_policy` returns the model for `includePolicy`
-    on a board, for players without a network (or for all, with `policy_first`); where it returns
-    None, the search's visits replace it. `visits` limit queries without a limit of their own. Every
-    random choice follows from the seed and the number of the turn.
-    """
+    """Answer queries until the input ends; `visits` limit those without a limit of their own."""
 
     def __init__(
-        self,
-        make_player: Callable[[], Player],
-        *,
-        find_policy: Callable[[Board], Policy | None] = lambda board: None,
-        policy_first: bool = False,
-        visits: int = 500,
-        seed: int = 0,
-        threads: int = 1,
+        self, make: Callable[[], Player], *, visits: int = 500, seed: int = 0, threads: int = 1
     ) -> None:
-        self.make_player, self.find_policy = make_player, find_policy
-        self.policy_first = policy_first
-        self.visits, self.seed, self.threads = visits, seed, threads
+        self.make_player, self.visits, self.seed, self.threads = make, visits, seed, threads
         self._player: Player | None = None
         self._making = threading.Lock()
         self._writing = threading.Lock()
@@ -509,9 +439,7 @@ class AnalysisServer:
                 self._changed.notify_all()
             for worker in workers:
                 worker.join()
-            close = getattr(self._player, "close", None)
-            if close is not None:
-                close()
+            getattr(self._player, "close", lambda: None)()
 
     def handle(self, raw: bytes) -> None:
         """Read one line: queue a query, do an action at once."""
@@ -529,14 +457,12 @@ class AnalysisServer:
         else:
             self._ask(value)
 
-    # ----- Queries and actions -----
-
     def _ask(self, value: dict[str, Any]) -> None:
         """Queue the turns of a query."""
         try:
             query = parse_query(value)
         except QueryError as mistake:
-            self._write({"error": str(mistake), "field": mistake.field, "id": value["id"]})
+            self._refuse(str(mistake), mistake.field, value["id"])
             return
         except Exception as bug:  # one query must not end the session of the others
             self._write_bug(bug, value["id"])
@@ -545,11 +471,10 @@ class AnalysisServer:
             # Once is enough: KaTrain sends the same options with every query.
             if name not in self._warned:
                 self._warned.add(name)
-                self._write({"warning": text, "field": name, "id": query.id})
+                self._write({"warning": text, "field": name, "id": query.fields.id})
         with self._changed:
             for turn in query.turns:
-                entry = (-turn.priority, next(self._counter), _Task(query, turn))
-                heapq.heappush(self._queue, entry)
+                heapq.heappush(self._queue, (-turn.priority, next(self._counter), (query, turn)))
             self._changed.notify_all()
 
     def _act(self, value: dict[str, Any]) -> None:
@@ -562,146 +487,100 @@ class AnalysisServer:
             case "clear_cache":
                 self._write(value)  # players keep nothing between positions
             case "terminate" if not isinstance(value.get("terminateId"), str):
-                self._refuse(value, "must be a string", "terminateId")
+                self._refuse("must be a string", "terminateId", value["id"])
             case "terminate":
                 self._terminate(value, value["terminateId"])
             case "terminate_all":
                 self._terminate(value, None)
             case action:
-                self._refuse(value, f"there is no action {str(action)[:40]!r}", "action")
+                self._refuse(f"there is no action {str(action)[:40]!r}", "action", value["id"])
 
     def _terminate(self, value: dict[str, Any], which: str | None) -> None:
         """Stop what runs and drop what waits; every turn still gets an answer."""
         numbers = value.get("turnNumbers")
         if numbers is not None and not isinstance(numbers, list):
-            self._refuse(value, "must be a list of integers", "turnNumbers")
+            self._refuse("must be a list of integers", "turnNumbers", value["id"])
             return
 
         def meant(task: _Task) -> bool:
-            return (which is None or task.query.id == which) and (
-                numbers is None or task.turn.number in numbers
-            )
+            query, turn = task
+            return which in (None, query.fields.id) and (numbers is None or turn.number in numbers)
 
         with self._changed:
             waiting = sorted(self._queue, key=lambda entry: entry[1])
-            dropped = [entry[2] for entry in waiting if meant(entry[2])]
+            dropped = [task for _, _, task in waiting if meant(task)]
             self._queue = [entry for entry in self._queue if not meant(entry[2])]
             heapq.heapify(self._queue)
             running = [task for task in self._running if meant(task)]
         # The answer to the action comes before those of the stopped turns.
         self._write(value)
-        for task in running:
-            task.stopped.set()
-        for task in dropped:
-            self._write(_nothing(task))
+        for _, turn in running:
+            turn.stopped.set()
+        for query, turn in dropped:
+            self._write(_nothing(query, turn))
 
-    def _refuse(self, value: dict[str, Any], message: str, name: str) -> None:
-        self._write({"error": message, "field": name, "id": value["id"]})
-
-    # ----- Work -----
+    def _refuse(self, message: str, name: str, query: str) -> None:
+        self._write({"error": message, "field": name, "id": query})
 
     def _work(self) -> None:
         """Analyse turns until the input has ended and the queue is empty."""
         while (task := self._next()) is not None:
             try:
-                self._write(self._analyse(task))
+                self._write(self._analyse(*task))
             except TengenError as failure:
-                self._write({"error": str(failure), "id": task.query.id, "field": "rules"})
+                self._refuse(str(failure), "rules", task[0].fields.id)
             except Exception as bug:
-                self._write_bug(bug, task.query.id)
+                self._write_bug(bug, task[0].fields.id)
             finally:
                 with self._changed:
-                    if task in self._running:
-                        self._running.remove(task)
+                    self._running.remove(task)
 
     def _next(self) -> _Task | None:
         """Wait for the next task; None when there will be none."""
         with self._changed:
-            while not self._queue and not self._ended:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._queue or self._ended)
             if not self._queue:
                 return None
             task = heapq.heappop(self._queue)[2]
             self._running.append(task)
             return task
 
-    def _analyse(self, task: _Task) -> dict[str, Any]:
+    def _analyse(self, query: Query, turn: Turn) -> dict[str, Any]:
         """Analyse one turn, with reports during the search if asked for; return the answer."""
-        query, turn = task.query, task.turn
         board = turn.board
         player = self._made(board)
         if not plays_on(player, board.rows, board.cols):
             raise TengenError(f"{player.name} does not play on {board.rows}x{board.cols}")
-        player = limit_visits(player, query.visits or self.visits)
-        if (query.avoid or query.allow) and isinstance(player, NarrowablePlayer):
+        player = contracts.limit_visits(player, query.visits or self.visits)
+        if (query.avoid or query.allow) and isinstance(player, contracts.NarrowablePlayer):
             moves = [m for m in board.legal_moves if query.allows(board.turn, m)]
             player = player.only(moves) if moves else player
         report = None
-        for following in self._reports(player, task):
+        for following in self._reports(player, query, turn):
             if report is not None and query.fields.reportDuringSearchEvery and report.visits:
-                shares = self._policy(query, report, board)
-                self._write(format_result(query, turn, report, shares, during=True))
+                self._write(format_result(query, turn, report, during=True))
             report = following
-        if report is None or (task.stopped.is_set() and not report.visits):
-            return _nothing(task)
-        if (query.avoid or query.allow) and not query.allowed(board.turn, report):
-            report = self._explore(player, task, report)
-        shares = self._policy(query, report, board)
-        return format_result(query, turn, report, shares)
+        if report is None or (turn.stopped.is_set() and not report.visits):
+            return _nothing(query, turn)
+        return format_result(query, turn, report)
 
-    def _explore(self, player: Player, task: _Task, report: Report) -> Report:
-        """Search some moves that a query allows and the player ignored, the likeliest if known."""
-        query, board = task.query, task.turn.board
-        rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number, 1])
-        moves = [m for m in board.legal_moves if m != PASS and query.allows(board.turn, m)]
-        rng.shuffle(moves)
-        if (policy := self._policy(query, report, board)) is not None:
-            moves.sort(key=lambda m: -policy[index_of(m, board.rows, board.cols)])
-        shallow = limit_visits(player, max((query.visits or self.visits) // _EXPLORED, 1))
-        found = []
-        for move in moves[:_EXPLORED]:
-            after = board.copy()
-            after.play(move)
-            turn = Turn(task.turn.number, after, 0.0)
-            *_, below = self._reports(shallow, _Task(query, turn, task.stopped))
-            if below.visits:
-                line = below.candidates[0].pv if below.candidates else ()
-                found.append(
-                    Candidate(move, below.visits, below.winrate, below.score, pv=(move, *line))
-                )
-        found.sort(key=lambda c: c.winrate, reverse=board.turn == BLACK)
-        return replace(report, candidates=(*found, *report.candidates))
-
-    def _reports(self, player: Player, task: _Task) -> Iterator[Report]:
+    def _reports(self, player: Player, query: Query, turn: Turn) -> Iterator[Report]:
         """Yield an analyser's reports, or one report of another player's choice."""
-        query, board = task.query, task.turn.board
-        rng = np.random.default_rng([self.seed & (2**64 - 1), task.turn.number])
+        board = turn.board.copy()
+        rng = np.random.default_rng([self.seed & (2**64 - 1), turn.number])
         limit = query.fields.overrideSettings.maxTime
         end = time.monotonic() + min(limit, _NEVER) if limit else None
 
         def stop() -> bool:
-            return task.stopped.is_set() or (end is not None and time.monotonic() >= end)
+            return turn.stopped.is_set() or (end is not None and time.monotonic() >= end)
 
         if isinstance(player, Analyser):
             every = query.fields.reportDuringSearchEvery or _NEVER
-            return player.analyse(board.copy(), rng, interval=every, limited=True, stop=stop)
-        return iter([Report.of_choice(int(player.choose(board.copy(), rng)))])
-
-    def _policy(self, query: Query, report: Report, board: Board) -> FloatArray | None:
-        """Return the policy, if asked for: the player's network's, a model's, or by visits."""
-        if not query.fields.includePolicy:
-            return None
-        if report.raw_policy is not None and not self.policy_first:
-            return report.raw_policy
-        model = self.find_policy(board)
-        return visit_shares(report, board) if model is None else model.priors(board)
+            return player.analyse(board, rng, interval=every, limited=True, stop=stop)
+        return iter([Report.of_choice(int(player.choose(board, rng)))])
 
     def _made(self, board: Board) -> Player:
-        """Return the player, made once.
-
-        It looks at a position before any clock runs: loading or compiling its kernels would
-        otherwise use up the time of the first search.
-        """
+        """Return the player; it looks at a position first, which loads or compiles its kernels."""
         with self._making:
             if self._player is None:
                 player = self.make_player()
@@ -709,8 +588,6 @@ class AnalysisServer:
                     next(iter(player.analyse(board, np.random.default_rng(0), stop=lambda: True)))
                 self._player = player
             return self._player
-
-    # ----- Writing -----
 
     def _write(self, answer: dict[str, Any]) -> None:
         """Write one line from any thread; stop everything when nobody listens."""
@@ -729,16 +606,15 @@ class AnalysisServer:
         self._write({"error": f"internal error: {type(bug).__name__}: {bug}", "id": name})
 
     def _abandon(self) -> None:
-        """Stop everything: nobody listens any more."""
         with self._changed:
             self._queue.clear()
-            for task in self._running:
-                task.stopped.set()
+            for _, turn in self._running:
+                turn.stopped.set()
             self._ended = True
             self._changed.notify_all()
 
 
-def _nothing(task: _Task) -> dict[str, Any]:
+def _nothing(query: Query, turn: Turn) -> dict[str, Any]:
     """Answer a turn that was terminated before there was a result."""
-    answer = {"id": task.query.id, "isDuringSearch": False, "noResults": True}
-    return {**answer, "turnNumber": task.turn.number}
+    answer = {"id": query.fields.id, "isDuringSearch": False, "noResults": True}
+    return {**answer, "turnNumber": turn.number}

@@ -1,7 +1,4 @@
-"""A client of GTP engines: send commands, wait no longer than allowed, report the right fault.
-
-A `Channel` carries bytes to a subprocess; a `Client` speaks the protocol over one.
-"""
+"""A client of GTP engines: send commands, wait no longer than allowed, report the right fault."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self, TypeVar
@@ -23,16 +20,11 @@ from typing import Self, TypeVar
 import psutil
 
 from tengen.errors import EngineError
-from tengen.gtp.process_guard import start_guarded
+from tengen.gtp.process_guard import PIPES, start_guarded
 
-# Larger answers are garbage; kata-analyze on 19x19 stays far below.
-_MAX_ANSWER = 1 << 22
-# Debian's folder of games, such as GNU Go, is not on everybody's path.
-_MORE_PATHS = os.pathsep + "/usr/games"
+_MAX_ANSWER = 1 << 22  # bytes; kata-analyze on 19x19 stays far below
 # GTP: control characters are ignored, except for tabs and line ends.
 _CONTROL = bytes({*range(32), 127} - {9, 10})
-# Lines of standard error to keep.
-_STDERR_LINES = 200
 # Seconds to wait for the exit status and standard error of an engine whose pipe is closed.
 _LAST_WORDS = 5.0
 # Seconds of one wait for a queue; a wait that took so much longer was suspended.
@@ -41,100 +33,67 @@ _TURN, _STOPPED = 0.5, 1.0
 _Item = TypeVar("_Item")
 
 
-# ----- Faults -----
-
-
 class EngineFault(EngineError):
-    """A failure of `engine` during `command`; `kind` is a word for tables."""
+    """A failure of `engine` during `command`."""
 
-    kind = "fault"
-
-    def __init__(
-        self, engine: str, command: str, reason: str, stderr: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, engine: str, command: str, reason: str, stderr: Sequence[str] = ()) -> None:
         self.engine, self.command, self.reason, self.stderr = engine, command, reason, stderr
         said = f"; it said: {' | '.join(stderr[-3:])}" if stderr else ""
         during = f" at `{command}`" if command else ""
         super().__init__(f"engine {engine}{during}: {reason}{said}")
 
-    def __reduce__(self) -> tuple[type[EngineFault], tuple[str, str, str, tuple[str, ...]]]:
-        """Pickle all four parts, for other processes."""
+    def __reduce__(self) -> tuple[type[EngineFault], tuple[str, str, str, Sequence[str]]]:
         return type(self), (self.engine, self.command, self.reason, self.stderr)
 
 
 class EngineStartFault(EngineFault):
     """It could not be started, or did not answer."""
 
-    kind = "start"
-
 
 class EngineCrash(EngineFault):
     """It ended by a signal or with a failing exit status."""
-
-    kind = "crash"
 
 
 class EngineExit(EngineFault):
     """It ended by itself, or closed its output, before `quit`."""
 
-    kind = "exit"
-
 
 class EngineTimeout(EngineFault):
     """It did not answer in time; `reason` says which time ran out."""
-
-    kind = "timeout"
 
 
 class EngineBadAnswer(EngineFault):
     """It answered something that is not GTP, or not what the command asks for."""
 
-    kind = "bad answer"
-
 
 class EngineRefusal(EngineFault):
     """It refused a command that it must support."""
-
-    kind = "refusal"
 
 
 class EngineIllegalMove(EngineFault):
     """It played a move that the rules do not allow."""
 
-    kind = "illegal move"
-
-
-# ----- Limits -----
-
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds an engine may take; None is no limit.
-
-    `game` bounds all its thinking in one game; `command` commands that need no thinking.
-    """
+    """Seconds an engine may take; None is no limit; `command` is for what needs no thinking."""
 
     startup: float | None = 30.0
     command: float | None = 30.0
     move: float | None = 120.0
-    game: float | None = None
     close: float = 2.0
 
 
 def find_program(name: str) -> str | None:
     """Return the path of a program, also in Debian's folder of games; None if there is none."""
-    return shutil.which(name, path=os.environ.get("PATH", os.defpath) + _MORE_PATHS)
+    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/games")
 
 
 class Deadline:
-    """Seconds left to wait, and seconds waited; None is no limit.
-
-    Time in which this process was suspended does not count: the engine may have been too.
-    """
+    """Seconds left to wait, not counting time in which this process was suspended."""
 
     def __init__(self, seconds: float | None) -> None:
         self.left = math.inf if seconds is None else seconds
-        self.spent = 0.0
 
     def take(self, line: queue.SimpleQueue[_Item] | queue.Queue[_Item]) -> _Item:
         """Take the next item of a queue; raise `TimeoutError` when there is none in time."""
@@ -148,12 +107,7 @@ class Deadline:
                     raise TimeoutError from None
             finally:
                 took = time.monotonic() - begin
-                took = took if took < turn + _STOPPED else turn
-                self.left -= took
-                self.spent += took
-
-
-# ----- Pipes and protocol -----
+                self.left -= took if took < turn + _STOPPED else turn
 
 
 class ChannelClosed(Exception):
@@ -163,33 +117,18 @@ class ChannelClosed(Exception):
 class Channel:
     """Pipes to an engine in a process of its own, which ends with us, and its children with it."""
 
-    def __init__(
-        self,
-        command: str | Sequence[str],
-        *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, command: str | Sequence[str]) -> None:
         words = shlex.split(command) if isinstance(command, str) else list(command)
         self.name = os.path.basename(words[0]) if words else "(nothing)"
         if not words:
             raise EngineStartFault(self.name, "", "the command line is empty")
         words[0] = find_program(words[0]) or words[0]
-        surroundings = {**os.environ, **env} if env else None
         self._leash = -1
         try:
             if hasattr(os, "killpg"):
-                self.process, self._leash = start_guarded(words, cwd=cwd, env=surroundings)
+                self.process, self._leash = start_guarded(words)
             else:
-                self.process = subprocess.Popen(
-                    words,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    cwd=cwd,
-                    env=surroundings,
-                    bufsize=0,
-                )
+                self.process = subprocess.Popen(words, **PIPES)
         except (OSError, ValueError) as failure:
             reason = getattr(failure, "strerror", None) or str(failure)
             raise EngineStartFault(self.name, "", f"cannot be started: {reason}") from None
@@ -198,12 +137,12 @@ class Channel:
         self._written: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._answers: queue.Queue[bytes] = queue.Queue(maxsize=64)
-        self._lines: deque[str] = deque(maxlen=_STDERR_LINES)
-        self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._writer = threading.Thread(target=self._write, daemon=True)
+        self._lines: deque[str] = deque(maxlen=200)
         self._gone = self._closed = False
-        for thread in (self._listener, self._reader, self._writer):
+        works = (self._listen, self._read, self._write)
+        threads = [threading.Thread(target=work, daemon=True) for work in works]
+        self._listener, self._reader, _ = threads
+        for thread in threads:
             thread.start()
 
     def send(self, data: bytes, deadline: Deadline) -> None:
@@ -270,7 +209,6 @@ class Channel:
         return []
 
     def _end(self, helpers: list[psutil.Process], *, force: bool) -> None:
-        """End the engine and its children."""
         if hasattr(os, "killpg"):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL if force else signal.SIGTERM)
@@ -319,23 +257,14 @@ class Client:
         self.name = channel.name
         self.version = ""
         self.commands: frozenset[str] = frozenset()
-        self.thinking = 0.0
-        """Seconds that this engine has used in this game."""
         self.fault: EngineFault | None = None
         self._buffer = b""
         self._closed = False
 
     @classmethod
-    def start(
-        cls,
-        command: str | Sequence[str],
-        *,
-        limits: Limits | None = None,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-    ) -> Self:
+    def start(cls, command: str | Sequence[str], *, limits: Limits | None = None) -> Self:
         """Start an engine and ask for its name, version and commands."""
-        client = cls(Channel(command, cwd=cwd, env=env), limits=limits)
+        client = cls(Channel(command), limits=limits)
         try:
             client.greet()
         except BaseException:
@@ -357,27 +286,15 @@ class Client:
                 text = self._exchange(attribute, deadline, "start-up time")
                 setattr(self, attribute, text.strip() or getattr(self, attribute))
 
-    def command(self, name: str, *args: object, timeout: float | None = None) -> str:
+    def command(self, name: str, *args: object) -> str:
         """Send a command and return the text of its answer."""
-        limit = self.limits.command if timeout is None else timeout
         line = " ".join([name, *map(str, args)])
-        return self._exchange(line, Deadline(limit), "time for a command")
+        return self._exchange(line, Deadline(self.limits.command), "time for a command")
 
     def think(self, name: str, *args: object) -> str:
-        """Send a command that takes the engine's time for a move and for the game."""
-        left = None if self.limits.game is None else max(0.0, self.limits.game - self.thinking)
-        limits = [limit for limit in (self.limits.move, left) if limit is not None]
-        limit = min(limits) if limits else None
-        whose = "time for the game" if left is not None and limit == left else "time for a move"
-        deadline = Deadline(limit)
-        try:
-            return self._exchange(" ".join([name, *map(str, args)]), deadline, whose)
-        finally:
-            self.thinking += deadline.spent
-
-    def new_game(self) -> None:
-        """Give the engine its time for a new game."""
-        self.thinking = 0.0
+        """Send a command that takes the engine's time for a move."""
+        line = " ".join([name, *map(str, args)])
+        return self._exchange(line, Deadline(self.limits.move), "time for a move")
 
     def known(self, name: str) -> bool:
         """Return whether the engine lists a command."""
@@ -389,8 +306,6 @@ class Client:
 
     def close(self) -> None:
         """Ask the engine to quit, and end it if it does not; safe to call twice."""
-        if self._closed:
-            return
         self._closed = True
         if self.fault is None:
             self.channel.close(self.limits.close, b"quit\n")
@@ -398,15 +313,12 @@ class Client:
             self.channel.close(0.0)
 
     def __enter__(self) -> Self:
-        """Return the client."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the engine."""
         self.close()
 
     def _exchange(self, line: str, deadline: Deadline, limit_name: str) -> str:
-        """Send a line and read its answer."""
         if self.fault is not None:
             raise self.fault
         if self._closed:
@@ -449,9 +361,7 @@ class Client:
                 return self._fail(EngineCrash, line, f"was killed by {name}")
         if status:
             return self._fail(EngineCrash, line, f"crashed with exit status {status}")
-        if status is None:
-            return self._fail(EngineExit, line, "closed its output")
-        return self._fail(EngineExit, line, "exited early")
+        return self._fail(EngineExit, line, "exited early" if status == 0 else "closed its output")
 
     def _fail(self, kind: type[EngineFault], line: str, reason: str) -> EngineFault:
         """Note a fault, end the engine, and return the fault to raise."""

@@ -1,7 +1,4 @@
-"""GTP commands about the session, the game, its end, and GoGui's pictures.
-
-Commands that make the player think are in `thinking`.
-"""
+"""GTP commands about the session, the game, its end, and GoGui's pictures."""
 
 from __future__ import annotations
 
@@ -9,6 +6,9 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,132 +20,87 @@ from tengen.contracts import Analyser, Status
 from tengen.errors import TengenError
 from tengen.files import write_atomic
 from tengen.game.clock import Clock
+from tengen.gtp import protocol
 from tengen.gtp.engine import COMMANDS, GtpEngine, command
-from tengen.gtp.protocol import (
-    BLACK,
-    LARGEST,
-    PASS,
-    RESIGN,
-    SMALLEST,
-    WHITE,
-    Call,
-    GtpFailure,
-    Quit,
-    format_score,
-    need,
-    read_colour,
-    read_integer,
-    read_number,
-)
+from tengen.gtp.protocol import Call, GtpFailure, need, read_colour, read_integer, read_number
 
 if TYPE_CHECKING:
     from tengen.board import Point, Rules
 
-_LARGEST_RECORD = 1 << 26
-"""Bytes; no game is so long."""
-_LONGEST_TIME = 1e9
-"""Seconds; more is a mistake, as is larger komi."""
-_LARGEST_KOMI = 1000.0
+BLACK, WHITE, PASS, RESIGN = protocol.BLACK, protocol.WHITE, protocol.PASS, protocol.RESIGN
+# More is a mistake: bytes of a game, seconds of a clock, points.
+_LARGEST_RECORD, _LONGEST_TIME, _LARGEST_KOMI = 1 << 26, 1e9, 1000.0
+_seed: Callable[[str], int] = partial(read_integer, least=-(2**63))
 
 # ----- The session -----
 
-COMMANDS.update(
-    {
-        "protocol_version": lambda engine, call: "2",
-        "name": lambda engine, call: "Tengen",
-        "version": lambda engine, call: __version__,
-        "list_commands": lambda engine, call: "\n".join(COMMANDS),
-        "get_random_seed": lambda engine, call: str(engine.seed),
-        "gomill-explain_last_move": lambda engine, call: engine.explanation,
-        "gogui-title": lambda engine, call: f"Tengen {engine.spec}",
-        "gogui-analyze_commands": lambda engine, call: "\n".join(ANALYZE_COMMANDS),
-        "kata-list_time_settings": lambda engine, call: "none absolute byoyomi canadian fischer",
-        "get_komi": lambda engine, call: f"{engine.game.board.komi:g}",
-        "known_command": lambda engine, call: str(need(call.args, 1)[0] in COMMANDS).lower(),
-        "cputime": lambda engine, call: f"{time.process_time():.3f}",
-        "gomill-cpu_time": lambda engine, call: f"{time.process_time():.3f}",
-        "final_score": lambda engine, call: format_score(
-            engine.judge.score(engine.game.board).score
-        ),
-        "estimate_score": lambda engine, call: format_score(
-            round(engine.judge.estimate(engine.game.board).score, 1)
-        ),
-        "tengen-safe": lambda engine, call: (
-            "yes" if engine.judge.status(engine.game.board).safe else "no"
-        ),
-        "tengen-dead": lambda engine, call: " ".join(
-            map(engine.vertex, engine.judge.status(engine.game.board).stones(Status.DEAD))
-        ),
-    }
-)
+COMMANDS |= {
+    "protocol_version": lambda engine, _: "2",
+    "name": lambda engine, _: "Tengen",
+    "version": lambda engine, _: __version__,
+    "list_commands": lambda engine, _: "\n".join(COMMANDS),
+    "get_random_seed": lambda engine, _: str(engine.seed),
+    "set_random_seed": lambda engine, call: engine.change_seed(_seed(need(call.args, 1)[0])),
+    "gomill-explain_last_move": lambda engine, _: engine.explanation,
+    "gomill-describe_engine": lambda engine, _: (
+        f"Tengen {__version__}\nplayer {engine.spec}\nseed {engine.seed}"
+    ),
+    "gogui-title": lambda engine, _: f"Tengen {engine.spec}",
+    "gogui-analyze_commands": lambda engine, _: "\n".join(ANALYZE_COMMANDS),
+    "kata-list_time_settings": lambda engine, _: "none absolute byoyomi canadian fischer",
+    "get_komi": lambda engine, _: f"{engine.game.board.komi:g}",
+    "known_command": lambda engine, call: str(need(call.args, 1)[0] in COMMANDS).lower(),
+    "cputime": lambda engine, _: f"{time.process_time():.3f}",
+    "gomill-cpu_time": lambda engine, _: f"{time.process_time():.3f}",
+    "final_score": lambda engine, _: protocol.format_score(
+        engine.judge.score(engine.game.board).score
+    ),
+    "estimate_score": lambda engine, _: protocol.format_score(
+        round(engine.judge.estimate(engine.game.board).score, 1)
+    ),
+    "kata-get-rules": lambda engine, _: json.dumps(
+        {"hasButton": False, "friendlyPassOk": True, **kata_rules(engine.game.board.rules)}
+    ),
+    "tengen-safe": lambda engine, _: "yes" if engine.status().safe else "no",
+    "tengen-dead": lambda engine, _: engine.vertices(engine.status().stones(Status.DEAD)),
+}
 
 
 @command("quit")
 def _quit(engine: GtpEngine, call: Call) -> str:
-    raise Quit
+    raise protocol.Quit
 
 
 @command(
-    "stop",
-    "clear_cache",
-    "gogui-interrupt",
-    "kgs-game_over",
-    "cgos-gameover",
-    "cgos-opponent_name",
-    "cgos-opponent_rating",
-)
+    "stop", "clear_cache", "gogui-interrupt", "kgs-game_over", "cgos-gameover",
+    "cgos-opponent_name", "cgos-opponent_rating",
+)  # fmt: skip
 def _nothing(engine: GtpEngine, call: Call) -> None:
     """Accept what needs no work: any input stops an analysis, and there is no cache."""
-
-
-@command("kgs-chat")
-def _chat(engine: GtpEngine, call: Call) -> str:
-    raise GtpFailure("no chat here")
-
-
-@command("set_random_seed")
-def _set_random_seed(engine: GtpEngine, call: Call) -> None:
-    engine.change_seed(read_integer(need(call.args, 1)[0], least=-(2**63)))
-
-
-@command("gomill-describe_engine")
-def _describe_engine(engine: GtpEngine, call: Call) -> str:
-    return f"Tengen {__version__}\nplayer {engine.spec}\nseed {engine.seed}"
 
 
 # ----- The board -----
 
 
-@command("boardsize")
+@command("boardsize", "rectangular_boardsize")
 def _boardsize(engine: GtpEngine, call: Call) -> None:
     """Start a new game on N x N, or on X columns by Y rows."""
     words = need(call.args, 1)
     try:
-        cols = read_integer(words[0])
-        rows = read_integer(words[1]) if len(words) > 1 else cols
+        cols, rows = read_integer(words[0]), read_integer(words[min(1, len(words) - 1)])
     except GtpFailure:
         raise GtpFailure("boardsize not an integer") from None
-    _resize(engine, rows, cols)
-
-
-@command("rectangular_boardsize")
-def _rectangular_boardsize(engine: GtpEngine, call: Call) -> None:
-    cols, rows = (read_integer(word) for word in need(call.args, 2)[:2])
-    _resize(engine, rows, cols)
+    # Checked before a player is made: a wrong size is refused at once.
+    if not all(protocol.SMALLEST <= side <= protocol.LARGEST for side in (cols, rows)):
+        raise GtpFailure("unacceptable size")
+    engine.check_size(rows, cols)
+    _start(engine, rows, cols)
 
 
 @command("clear_board")
 def _clear_board(engine: GtpEngine, call: Call) -> None:
     _start(engine, engine.game.board.rows, engine.game.board.cols)
     engine.explanation = ""
-
-
-def _resize(engine: GtpEngine, rows: int, cols: int) -> None:
-    # Checked before a player is made: a wrong size is refused at once.
-    if not (SMALLEST <= cols <= LARGEST and SMALLEST <= rows <= LARGEST):
-        raise GtpFailure("unacceptable size")
-    engine.check_size(rows, cols)
-    _start(engine, rows, cols)
 
 
 def _start(engine: GtpEngine, rows: int, cols: int) -> None:
@@ -201,31 +156,15 @@ def _undo(engine: GtpEngine, call: Call) -> None:
         board.undo()
 
 
-@command("fixed_handicap")
-def _fixed_handicap(engine: GtpEngine, call: Call) -> str:
-    count = read_integer(need(call.args, 1)[0])
+@command("fixed_handicap", "place_free_handicap")
+def _usual_handicap(engine: GtpEngine, call: Call) -> str:
+    """Place stones on the usual points; free ones may be fewer than asked for."""
+    wanted = read_integer(need(call.args, 1)[0])
     _need_empty(engine)
-    try:
-        points = engine.game.board.place_handicap(count)
-    except TengenError:
-        raise GtpFailure("invalid number of stones") from None
-    return " ".join(map(engine.vertex, points))
-
-
-@command("place_free_handicap")
-def _place_free_handicap(engine: GtpEngine, call: Call) -> str:
-    """Place stones on the usual points; fewer than asked for where the board has no more."""
-    from tengen.board import handicap_points
-
-    rows, cols = engine.game.board.rows, engine.game.board.cols
-    wanted = read_integer(need(call.args, 1)[0], least=2, most=rows * cols - 1)
-    for count in range(min(wanted, 9), 1, -1):
-        try:
-            points = handicap_points(rows, cols, count)
-        except TengenError:
-            continue
-        _free_handicap(engine, points)
-        return " ".join(map(engine.vertex, points))
+    free = call.request.name == "place_free_handicap"
+    for count in range(min(wanted, 9), 1, -1) if free else (wanted,):
+        with suppress(TengenError):
+            return engine.vertices(engine.game.board.place_handicap(count))
     raise GtpFailure("invalid number of stones")
 
 
@@ -237,14 +176,9 @@ def _set_free_handicap(engine: GtpEngine, call: Call) -> None:
         points = [engine.point(word) for word in words]
         if len(set(points)) != len(points) or PASS in points:
             raise GtpFailure("a point twice, or a pass")
-        _free_handicap(engine, points)
+        _set_stones(engine, points, [], WHITE)
     except TengenError:
         raise GtpFailure("bad vertex list") from None
-
-
-def _free_handicap(engine: GtpEngine, points: list[Point]) -> None:
-    _need_empty(engine)
-    _set_stones(engine, points, [], WHITE)
     engine.game.board.handicap = len(points)
 
 
@@ -309,8 +243,7 @@ def _loadsgf(engine: GtpEngine, call: Call) -> None:
         if words[0] == "-" or os.path.getsize(words[0]) > _LARGEST_RECORD:
             raise GtpFailure(f"{words[0]}: no file of one game")
         record = read_game(words[0])
-        if move is not None and move > len(record.moves):
-            move = None
+        move = move if move and move <= len(record.moves) else None
         board = board_at(record, move, rules=rules_named(record.rules, engine.game.board.rules))
     except (OSError, TengenError) as failure:
         raise GtpFailure(f"cannot load file: {failure}") from None
@@ -412,65 +345,44 @@ def kata_rules(rules: Rules) -> dict[str, object]:
     }
 
 
-def rule_change(key: str, value: object) -> dict[str, object]:
-    """Translate one of KataGo's rules."""
-    word = str(value).upper()
-    match key, word:
-        case ("ko", "SIMPLE" | "POSITIONAL" | "SITUATIONAL") | ("scoring", "AREA" | "TERRITORY"):
-            return {key: word.lower()}
-        case "suicide", "TRUE" | "FALSE":
-            return {"suicide": word == "TRUE"}
-        case "whiteHandicapBonus", "0" | "N" | "N-1":
-            return {"handicap_bonus": word.lower().replace("0", "none")}
-        # Tax follows from scoring here; nothing else can be chosen.
-        case ("tax", "NONE" | "SEKI") | ("friendlyPassOk", _) | ("hasButton", "FALSE"):
-            return {}
-    raise GtpFailure(f"rule {key} {value} is not supported")
+def changed_rules(rules: Rules, wanted: Mapping[str, object]) -> Rules:
+    """Return rules with some of KataGo's changed."""
+    for key, value in wanted.items():
+        match key, str(value).upper():
+            case ("ko", "SIMPLE" | "POSITIONAL" | "SITUATIONAL" as word):
+                rules = rules.with_(ko=word.lower())
+            case ("scoring", "AREA" | "TERRITORY" as word):
+                rules = rules.with_(scoring=word.lower())
+            case "suicide", "TRUE" | "FALSE" as word:
+                rules = rules.with_(suicide=word == "TRUE")
+            case "whiteHandicapBonus", "0" | "N" | "N-1" as word:
+                rules = rules.with_(handicap_bonus=word.lower().replace("0", "none"))
+            # Tax follows from scoring here; nothing else can be chosen.
+            case ("tax", "NONE" | "SEKI") | ("friendlyPassOk", _) | ("hasButton", "FALSE"):
+                pass
+            case _:
+                raise GtpFailure(f"rule {key} {value} is not supported")
+    return rules
 
 
-@command("kata-get-rules")
-def _kata_get_rules(engine: GtpEngine, call: Call) -> str:
-    rules = kata_rules(engine.game.board.rules)
-    return json.dumps({"hasButton": False, "friendlyPassOk": True, **rules})
-
-
-@command("kata-set-rules")
+@command("kata-set-rules", "kgs-rules")
 def _kata_set_rules(engine: GtpEngine, call: Call) -> None:
     """Set the rules by a name or by KataGo's JSON."""
     from tengen.board import Rules
 
-    text = " ".join(need(call.args, 1)).strip()
-    if not text.startswith("{"):
-        return _set_rules(engine, Rules.preset(text))
+    text = " ".join(need(call.args, 1))
     try:
-        wanted = dict(json.loads(text))
+        wanted = dict(json.loads(text)) if text.startswith("{") else None
     except (ValueError, RecursionError):
         raise GtpFailure("rules are no JSON object") from None
-    return _change_rules(engine, wanted)
+    old = engine.game.board.rules
+    _set_rules(engine, Rules.preset(text) if wanted is None else changed_rules(old, wanted))
 
 
 @command("kata-set-rule")
 def _kata_set_rule(engine: GtpEngine, call: Call) -> None:
-    if len(call.args) != 2:
-        raise GtpFailure("syntax error: wrong number of arguments")
-    _change_rules(engine, {call.args[0]: call.args[1]})
-
-
-@command("kgs-rules")
-def _kgs_rules(engine: GtpEngine, call: Call) -> None:
-    from tengen.board import Rules
-
-    word = need(call.args, 1)[0].lower()
-    if word not in ("japanese", "chinese", "aga", "new_zealand"):
-        raise GtpFailure("unknown rules")
-    _set_rules(engine, Rules.preset(word))
-
-
-def _change_rules(engine: GtpEngine, wanted: dict[str, object]) -> None:
-    changes: dict[str, object] = {}
-    for key, value in wanted.items():
-        changes.update(rule_change(key, value))
-    _set_rules(engine, engine.game.board.rules.with_(**changes))
+    key, value = need(call.args, 2)[:2]
+    _set_rules(engine, changed_rules(engine.game.board.rules, {key: value}))
 
 
 def _set_rules(engine: GtpEngine, rules: Rules) -> None:
@@ -499,7 +411,7 @@ def _final_status(engine: GtpEngine, call: Call) -> str:
     point = engine.point(need(call.args, 1)[0])
     if point == PASS:
         raise GtpFailure("invalid coordinate")
-    for block in engine.judge.status(engine.game.board).blocks:
+    for block in engine.status().blocks:
         if point in block.stones:
             return block.status.value
     for name, colour in _TERRITORY.items():
@@ -513,11 +425,10 @@ def _final_status_list(engine: GtpEngine, call: Call) -> str:
     """List the stones of one status, one block per line, or the points of one territory."""
     word = need(call.args, 1)[0].lower()
     if word in _TERRITORY:
-        return " ".join(map(engine.vertex, _territory(engine, _TERRITORY[word])))
+        return engine.vertices(_territory(engine, _TERRITORY[word]))
     if word not in list(Status):
         raise GtpFailure("unknown status")
-    blocks = engine.judge.status(engine.game.board).blocks
-    return "\n".join(" ".join(map(engine.vertex, b.stones)) for b in blocks if b.status == word)
+    return "\n".join(engine.vertices(b.stones) for b in engine.status().blocks if b.status == word)
 
 
 def _territory(engine: GtpEngine, colour: int) -> list[int]:
@@ -526,9 +437,8 @@ def _territory(engine: GtpEngine, colour: int) -> list[int]:
     from tengen.game.judging import count_without
 
     board = engine.game.board
-    count = count_without(board, engine.judge.status(board).stones(Status.DEAD))
-    places = np.flatnonzero(count.territory(colour))
-    return [point_at(int(index), board.rows, board.cols) for index in places]
+    places = count_without(board, engine.status().stones(Status.DEAD)).territory(colour)
+    return [point_at(int(index), board.rows, board.cols) for index in np.flatnonzero(places)]
 
 
 # ----- GoGui -----
@@ -537,7 +447,6 @@ _EYES = ("white_eye", "black_eye", "black_eye_by_capture", "white_eye_by_capture
 MAPS = ("territory", "white_lives", "black_dies", *_EYES)
 ANALYZE_COMMANDS: tuple[str, ...] = (
     "dboard/Ownership/tengen-ownership",
-    "dboard/Influence of Playouts/tengen-influence",
     *(f"dboard/Network: {name.replace('_', ' ')}/tengen-map {name}" for name in MAPS),
     "pspairs/Candidate Moves/tengen-candidates",
     "pspairs/Experts' Moves/tengen-prediction",
@@ -562,7 +471,7 @@ def _param(engine: GtpEngine, call: Call) -> str | None:
         case "player", _, *_:
             engine.change_player(" ".join(call.args[1:]))
         case "seed", word:
-            engine.change_seed(read_integer(word, least=-(2**63)))
+            engine.change_seed(_seed(word))
         case name, *_:
             raise GtpFailure(f"no parameter {name} with such a value")
     return None
@@ -577,15 +486,6 @@ def _ownership(engine: GtpEngine, call: Call) -> str:
     return _picture(engine, np.asarray(owners))
 
 
-@command("tengen-influence")
-def _influence(engine: GtpEngine, call: Call) -> str:
-    """Draw the owner of each point at the end of playouts."""
-    from tengen.board import playouts
-
-    result = playouts(engine.game.board, 200, seed=engine.seed & 0xFFFFFFFF, threads=1)
-    return _picture(engine, result.ownership)
-
-
 @command("tengen-map")
 def _network_map(engine: GtpEngine, call: Call) -> str:
     """Draw one of the symmetry network's seven maps; 0 where it has no opinion."""
@@ -597,8 +497,7 @@ def _network_map(engine: GtpEngine, call: Call) -> str:
     network: Any = getattr(engine.player, "model", None)
     if not hasattr(network, "heat_maps"):
         network = load_evaluator("isn-best", shared=True)
-    values = network.heat_maps(engine.view())[name]
-    return _picture(engine, np.nan_to_num(values))
+    return _picture(engine, np.nan_to_num(network.heat_maps(engine.view())[name]))
 
 
 def _picture(engine: GtpEngine, values: FloatArray) -> str:
@@ -615,9 +514,8 @@ def _candidates(engine: GtpEngine, call: Call) -> str:
         move = engine.player.choose(board, rng)
         return "" if move == RESIGN else f"{engine.vertex(int(move))} 1"
     *_, report = engine.player.analyse(board, rng, interval=1e6, limited=True)
-    candidates = report.candidates
-    total = max(1, sum(c.visits for c in candidates))
-    shown = candidates[:_CANDIDATES_SHOWN]
+    total = max(1, sum(c.visits for c in report.candidates))
+    shown = report.candidates[:_CANDIDATES_SHOWN]
     return "\n".join(f"{engine.vertex(c.move)} {c.visits / total:.3f}" for c in shown)
 
 

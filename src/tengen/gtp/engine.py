@@ -1,8 +1,7 @@
 """A GTP engine: a game, a player and a table of commands; and the commands that let it think.
 
-The player is stateless: it gets a copy of the board and a random generator made from the seed and
-the number of moves, so that a game can be repeated from its seed. The board and the player are made
-when first needed, so that `name` is answered at once.
+The player is stateless: it gets a copy of the board and a generator made from the seed and the
+number of moves. Board and player are made when first needed, so that `name` is answered at once.
 """
 
 from __future__ import annotations
@@ -13,42 +12,24 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
+from tengen import contracts
 from tengen.arrays import FloatArray
-from tengen.contracts import (
-    Analyser,
-    Candidate,
-    Explainer,
-    NarrowablePlayer,
-    Player,
-    Report,
-    TimedPlayer,
-    plays_on,
-)
+from tengen.contracts import Analyser, Candidate, Player, Report
 from tengen.errors import TengenError
-from tengen.gtp.protocol import (
-    COLOURS,
-    PASS,
-    RESIGN,
-    Call,
-    Command,
-    GtpFailure,
-    need,
-    read_colour,
-    serve,
-)
+from tengen.gtp import protocol
+from tengen.gtp.protocol import Call, GtpFailure, need, read_colour, read_integer
 
 if TYPE_CHECKING:
     from tengen.board import Board, Point
     from tengen.game.judging import Judge
     from tengen.game.session import Session
 
-_DEFAULT_SIZE = 19
 Handler: TypeAlias = "Callable[[GtpEngine, Call], str | None]"
 COMMANDS: dict[str, Handler] = {}
 """The commands by name; `command` adds them."""
@@ -65,11 +46,7 @@ def command(*names: str) -> Callable[[Handler], Handler]:
 
 
 class GtpEngine:
-    """The state of a GTP session; controllers may change rules and seed.
-
-    `make_player` is called when the first command needs a player. With `safe`, for controllers that
-    are not trusted, no file is touched.
-    """
+    """The state of a GTP session; with `safe`, for untrusted controllers, no file is touched."""
 
     def __init__(
         self,
@@ -92,7 +69,7 @@ class GtpEngine:
         from tengen.board import Board
         from tengen.game.session import Session
 
-        return Session(Board(_DEFAULT_SIZE, rules=self.rules), seed=self.seed)
+        return Session(Board(19, rules=self.rules), seed=self.seed)
 
     @cached_property
     def judge(self) -> Judge:
@@ -120,7 +97,7 @@ class GtpEngine:
 
     def check_size(self, rows: int, cols: int) -> None:
         """Refuse sizes that the player does not support."""
-        if not plays_on(self.player, rows, cols):
+        if not contracts.plays_on(self.player, rows, cols):
             raise GtpFailure("unacceptable size")
 
     def view(self, colour: int = 0) -> Board:
@@ -136,7 +113,7 @@ class GtpEngine:
 
         with suppress(TengenError):
             point = parse_gtp(word, self.game.board.rows, self.game.board.cols)
-            if point >= PASS:
+            if point >= protocol.PASS:
                 return point
         raise GtpFailure("invalid coordinate")
 
@@ -146,6 +123,14 @@ class GtpEngine:
 
         return format_gtp(point, self.game.board.rows, self.game.board.cols)
 
+    def vertices(self, points: Iterable[int]) -> str:
+        """Write several moves in one line."""
+        return " ".join(map(self.vertex, points))
+
+    def status(self) -> contracts.Verdict:
+        """Judge which stones of the board are alive and dead."""
+        return self.judge.status(self.game.board)
+
     def pairs(self, words: tuple[str, ...]) -> list[tuple[int, Point]]:
         """Read `colour vertex` pairs."""
         if len(words) % 2:
@@ -153,7 +138,7 @@ class GtpEngine:
         pairs = zip(words[::2], words[1::2], strict=True)
         return [(read_colour(colour), self.point(vertex)) for colour, vertex in pairs]
 
-    def commands(self) -> dict[str, Command]:
+    def commands(self) -> dict[str, protocol.Command]:
         """Return the table of commands, bound to this engine."""
         import tengen.gtp.commands  # noqa: F401 (registers them)
 
@@ -169,36 +154,29 @@ class GtpEngine:
     def run(self, source: BinaryIO, target: BinaryIO) -> None:
         """Serve one session over two streams."""
         try:
-            serve(self.commands(), source, target, when_idle=self.prepare)
+            protocol.serve(self.commands(), source, target, when_idle=self.prepare)
         finally:
             self.close()
 
     def close(self) -> None:
         """Release what the player holds."""
-        close = getattr(self._player, "close", None)
-        if close is not None:
-            close()
+        getattr(self._player, "close", lambda: None)()
         self._player = None
 
 
 # ----- Options of an analysis -----
 
-Dialect = Literal["lz", "kata", "cgos"]
-_Vertex = Callable[[int], str]
-"""Writes a move as a GTP vertex."""
-
-# Seconds between reports by default, and bounds for what a program asks for.
-_DEFAULT_INTERVAL, _SHORTEST_INTERVAL, _LONGEST_INTERVAL = 1.0, 0.05, 1e6
-# Seconds between looks at the input after an analysis has finished.
-_NAP = 0.02
+_Vertex = Callable[[int], str]  # writes a move
+_SHORTEST_INTERVAL, _LONGEST_INTERVAL = 0.05, 1e6  # seconds between reports
+_NAP = 0.02  # seconds between looks at the input after an analysis has finished
 
 
 @dataclass(frozen=True)
 class AnalysisOptions:
-    """The options of an analysis command."""
+    """The options of an analysis command; the depth of `allow` and `avoid` is ignored."""
 
     colour: int | None = None
-    interval: float = _DEFAULT_INTERVAL
+    interval: float = 1.0
     ownership: bool = False
     ownership_spread: bool = False
     moves_ownership: bool = False
@@ -208,43 +186,36 @@ class AnalysisOptions:
     min_moves: int = 0
     allow: tuple[tuple[int, tuple[str, ...]], ...] = ()
     avoid: tuple[tuple[int, tuple[str, ...]], ...] = ()
-    """Colour and vertices; the depth is ignored."""
-
-
-# ----- Options -----
 
 
 def parse_options(args: Sequence[str]) -> AnalysisOptions:
     """Read `[colour] [interval] (key value)*` in any order."""
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     words = iter(args)
     for word in words:
         key = word.lower()
-        if key in COLOURS:
-            found["colour"] = COLOURS[key]
+        if key in protocol.COLOURS:
+            found["colour"] = protocol.COLOURS[key]
         elif _is_number(key):
             found["interval"] = _interval(key)
         elif key in ("allow", "avoid"):
-            rule = _restriction(word, [next(words, None) for _ in range(3)])
-            found[key] = (*found.get(key, ()), rule)  # type: ignore[misc]
+            rule = _restriction(word, *(next(words, "") for _ in range(3)))
+            found[key] = (*found.get(key, ()), rule)
         elif key in _KEYS:
             name, read = _KEYS[key]
-            value = next(words, None)
-            if value is None:
+            if (value := next(words, None)) is None:
                 raise GtpFailure(f"{word} needs a value")
             found[name] = read(value.lower())
         else:
             raise GtpFailure(f"unknown key {word}")
-    return AnalysisOptions(**found)  # type: ignore[arg-type]
+    return AnalysisOptions(**found)
 
 
-def _restriction(word: str, args: Sequence[str | None]) -> tuple[int, tuple[str, ...]]:
+def _restriction(word: str, colour: str, vertices: str, depth: str) -> tuple[int, tuple[str, ...]]:
     """Read colour, comma-separated vertices and depth of allow or avoid."""
-    colour, vertices, depth = args
-    if colour is None or vertices is None or depth is None:
+    if not depth:
         raise GtpFailure(f"{word} needs a colour, vertices and a depth")
-    if not depth.isascii() or not depth.isdigit() or int(depth) < 1:
-        raise GtpFailure(f"{depth} is no depth")
+    read_integer(depth, least=1)
     return read_colour(colour), tuple(v for v in vertices.split(",") if v)
 
 
@@ -265,12 +236,6 @@ def _boolean(word: str) -> bool:
     return word == "true"
 
 
-def _count(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) < 9):
-        raise GtpFailure(f"{word} is no number of moves")
-    return int(word)
-
-
 _KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
     "interval": ("interval", _interval),
     "ownership": ("ownership", _boolean),
@@ -278,20 +243,20 @@ _KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
     "movesownership": ("moves_ownership", _boolean),
     "pvvisits": ("pv_visits", _boolean),
     "rootinfo": ("root_info", _boolean),
-    "maxmoves": ("max_moves", _count),
-    "minmoves": ("min_moves", _count),
+    "maxmoves": ("max_moves", read_integer),
+    "minmoves": ("min_moves", read_integer),
 }
 
 # ----- Reports -----
 
 
 def format_report(
-    report: Report, vertex: _Vertex, dialect: Dialect, options: AnalysisOptions, turn: int
+    report: Report, vertex: _Vertex, dialect: str, options: AnalysisOptions, turn: int
 ) -> str:
     """Write one report as one line, in the view of the side to move (ownership for CGOS: Black)."""
+    ownership, report = report.ownership, report.seen_by(turn)
     if dialect == "cgos":
-        return _format_cgos(report.seen_by(turn), vertex, report.ownership)
-    report = report.seen_by(turn)
+        return _format_cgos(report, vertex, ownership)
     parts = []
     for order, c in enumerate(report.candidates[: max(options.max_moves, options.min_moves)]):
         parts.append(_format_info(c, order, vertex, dialect))
@@ -327,7 +292,7 @@ def _line(c: Candidate, vertex: _Vertex) -> str:
     return " ".join(vertex(move) for move in c.pv or (c.move,))
 
 
-def _format_info(c: Candidate, order: int, vertex: _Vertex, dialect: Dialect) -> str:
+def _format_info(c: Candidate, order: int, vertex: _Vertex, dialect: str) -> str:
     head, pv = f"info move {vertex(c.move)} visits {c.visits}", _line(c, vertex)
     if dialect == "lz":
         winrate, prior = round(c.winrate * 10000), round(c.prior * 10000)
@@ -372,10 +337,7 @@ def _pack_ownership(values: Sequence[float]) -> str:
 
 @command("genmove", "kgs-genmove_cleanup")
 def _genmove(engine: GtpEngine, call: Call) -> str:
-    """Choose and play a move; in KGS's cleanup every stone left on the board counts as alive.
-
-    That is area scoring, under which sensible players capture dead stones before they pass.
-    """
+    """Choose and play a move; KGS's cleanup counts every stone as alive, as area scoring does."""
     colour = read_colour(need(call.args, 1)[0])
     board, player = engine.view(colour), _in_time(engine, colour)
     if call.request.name != "genmove":
@@ -388,26 +350,47 @@ def _genmove(engine: GtpEngine, call: Call) -> str:
 
 @command("reg_genmove")
 def _reg_genmove(engine: GtpEngine, call: Call) -> str:
-    """Choose a move without playing it."""
     colour = read_colour(need(call.args, 1)[0])
     reports = _reports(engine.player, engine.view(colour), engine, call)
     return engine.vertex(_last(engine, reports).choice)
 
 
-def _analyze(engine: GtpEngine, call: Call, dialect: Dialect) -> str:
-    """Report until there is input; the answer is closed only then."""
+@command("analyze", "lz-analyze", "kata-analyze")
+@command("genmove_analyze", "lz-genmove_analyze", "kata-genmove_analyze", "cgos-genmove_analyze")
+def _analyze(engine: GtpEngine, call: Call) -> str:
+    """Report until there is input, or while choosing a move, which the last line names."""
+    prefix, _, name = call.request.name.rpartition("-")
+    dialect = prefix or "lz"
     options = parse_options(call.args)
     colour = options.colour or engine.game.board.turn
-    board = engine.view(colour)
-    player = _narrowed(engine.player, board, colour, options)
+    board, chooses = engine.view(colour), name == "genmove_analyze"
+    player = _in_time(engine, colour) if chooses else engine.player
+    player = _narrowed(player, board, colour, options)
+    start = time.monotonic()
     call.open()
+
+    def show(report: Report) -> None:
+        if line := format_report(report, engine.vertex, dialect, options, colour):
+            call.stream(line)
+
+    def shown() -> Iterator[Report]:
+        for report in _reports(player, board, engine, call, options.interval):
+            if dialect != "cgos":
+                show(report)
+            yield report
 
     def stop() -> bool:
         return call.waiting() or call.interrupted()
 
+    if chooses:
+        report = _last(engine, shown())
+        engine.game.clock.spend(colour, time.monotonic() - start)
+        if dialect == "cgos":
+            show(report)
+        return f"play {_finish(engine, colour, player, board, report)}"
     if not stop():
         for report in _reports(player, board, engine, call, options.interval, stop):
-            _show(engine, call, report, dialect, options, colour)
+            show(report)
             if stop():
                 break
     while not stop():
@@ -415,40 +398,11 @@ def _analyze(engine: GtpEngine, call: Call, dialect: Dialect) -> str:
     return ""
 
 
-def _genmove_analyze(engine: GtpEngine, call: Call, dialect: Dialect) -> str:
-    """Report while choosing, then play and name the move in a last line."""
-    options = parse_options(call.args)
-    colour = options.colour or engine.game.board.turn
-    board = engine.view(colour)
-    player = _narrowed(_in_time(engine, colour), board, colour, options)
-    start = time.monotonic()
-    call.open()
-
-    def shown() -> Iterator[Report]:
-        for report in _reports(player, board, engine, call, options.interval):
-            if dialect != "cgos":
-                _show(engine, call, report, dialect, options, colour)
-            yield report
-
-    report = _last(engine, shown())
-    engine.game.clock.spend(colour, time.monotonic() - start)
-    if dialect == "cgos":
-        _show(engine, call, report, dialect, options, colour)
-    return f"play {_finish(engine, colour, player, board, report)}"
-
-
-_DIALECTS: dict[str, Dialect] = {"": "lz", "lz-": "lz", "kata-": "kata"}
-for _prefix, _dialect in _DIALECTS.items():
-    COMMANDS[f"{_prefix}analyze"] = partial(_analyze, dialect=_dialect)
-    COMMANDS[f"{_prefix}genmove_analyze"] = partial(_genmove_analyze, dialect=_dialect)
-COMMANDS["cgos-genmove_analyze"] = partial(_genmove_analyze, dialect="cgos")
-
-
 def _in_time(engine: GtpEngine, colour: int) -> Player:
     """Return the player, limited to its time for this move if the clock and the player can."""
     board = engine.game.board
     budget = engine.game.clock.budget(colour, board.rows * board.cols, len(board.moves))
-    if budget is not None and isinstance(engine.player, TimedPlayer):
+    if budget is not None and isinstance(engine.player, contracts.TimedPlayer):
         return engine.player.within(budget)
     return engine.player
 
@@ -462,7 +416,7 @@ def _narrowed(player: Player, board: Board, colour: int, options: AnalysisOption
     allow, avoid = named(options.allow), named(options.avoid)
     if not allow and not avoid:
         return player
-    if not isinstance(player, NarrowablePlayer):
+    if not isinstance(player, contracts.NarrowablePlayer):
         raise GtpFailure("allow and avoid are not supported by this player")
     moves = set(board.legal_moves)
     if allow:
@@ -485,8 +439,7 @@ def _reports(
     rng = engine.game.generator()
     if not isinstance(player, Analyser):
         return iter([Report.of_choice(board.answer(player.choose(board.copy(), rng)))])
-    limited = stop is None
-    if stop is None:
+    if limited := stop is None:
         # Interrupts count from the second look on: a search that never began would only pass.
         looks = itertools.count()
         stop = lambda: next(looks) > 0 and call.interrupted()  # noqa: E731
@@ -500,39 +453,22 @@ def _last(engine: GtpEngine, reports: Iterator[Report]) -> Report:
     return found[0]
 
 
-def _show(
-    engine: GtpEngine,
-    call: Call,
-    report: Report,
-    dialect: Dialect,
-    options: AnalysisOptions,
-    colour: int,
-) -> None:
-    if line := format_report(report, engine.vertex, dialect, options, colour):
-        call.stream(line)
-
-
 def _finish(engine: GtpEngine, colour: int, player: Player, board: Board, report: Report) -> str:
     """Play the chosen move on the engine's board, name it, and keep its explanation."""
     move = report.choice
-    if isinstance(player, Explainer):
+    chosen = [c for c in report.seen_by(colour).candidates if c.move == move and c.visits > 1]
+    engine.explanation = ""
+    if isinstance(player, contracts.Explainer):
         engine.explanation = player.explain(board, move)
-    else:
-        engine.explanation = _explain(engine, report.seen_by(colour))
-    if move != RESIGN:
+    elif chosen:
+        c = chosen[0]
+        engine.explanation = (
+            f"{engine.vertex(move)}: {c.visits} of {report.visits} visits, win rate "
+            f"{c.winrate:.3f}, score {c.score:+.1f}, expecting {_line(c, engine.vertex)}"
+        )
+    if move != protocol.RESIGN:
         try:
             engine.game.board.play(board.answer(move), colour)
         except TengenError as failure:
             raise RuntimeError(f"player {engine.spec} chose an illegal move: {failure}") from None
     return engine.vertex(move)
-
-
-def _explain(engine: GtpEngine, report: Report) -> str:
-    for c in report.candidates:
-        if c.move == report.choice and c.visits > 1:
-            return (
-                f"{engine.vertex(c.move)}: {c.visits} of {report.visits} visits, "
-                f"win rate {c.winrate:.3f}, score {c.score:+.1f}, "
-                f"expecting {_line(c, engine.vertex)}"
-            )
-    return ""

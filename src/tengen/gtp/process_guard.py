@@ -1,9 +1,8 @@
 """Run a program so that all it started ends when it ends or when we do, even if killed.
 
-`start_guarded` puts a guard process, this file run as a script, between us and the program. The
-guard waits for the program to end or for a pipe from us, the leash, to close, which the system does
-even when we are killed. Only the standard library is imported, so that it starts fast. For systems
-with process groups.
+`start_guarded` puts a guard process, this file run as a script, between us and the program. It
+waits for the program to end or for a pipe from us, the leash, to close, which the system does even
+when we are killed. For systems with process groups.
 """
 
 from __future__ import annotations
@@ -16,33 +15,26 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-# Seconds between a polite signal and the last one.
-_GRACE = 0.3
+PIPES: dict[str, Any] = {
+    **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
+    "bufsize": 0,
+}
+_GRACE = 0.3  # seconds between SIGTERM and SIGKILL
 # From Linux's prctl.h.
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
-def start_guarded(
-    words: Sequence[str], *, cwd: str | None = None, env: Mapping[str, str] | None = None
-) -> tuple[subprocess.Popen[bytes], int]:
+def start_guarded(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
     """Start a program with pipes to it; return its guard and the leash, a file to close."""
     held, leash = os.pipe()
     told, news = os.pipe()
     options = ["-I", "-S", __file__, str(held), str(news)]
     try:
-        guard = subprocess.Popen(
-            [sys.executable, *options, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            env=env,
-            pass_fds=(held, news),
-            start_new_session=True,
-            bufsize=0,
-        )
+        command = [sys.executable, *options, *words]
+        guard = subprocess.Popen(command, pass_fds=(held, news), start_new_session=True, **PIPES)
     except BaseException:
         os.close(leash)
         os.close(told)
@@ -114,22 +106,17 @@ def _reap() -> dict[int, int]:
     """Return the status of children that have ended."""
     ended: dict[int, int] = {}
     with contextlib.suppress(ChildProcessError):
-        while True:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if pid == 0:
-                break
-            ended[pid] = status
+        while (child := os.waitpid(-1, os.WNOHANG))[0]:
+            ended[child[0]] = child[1]
     return ended
 
 
 def _end_all(*, forced: bool) -> None:
     """Terminate the group, then kill what is left."""
     deadline = time.monotonic() + _GRACE
-    polite = False
+    if _children():
+        os.killpg(0, signal.SIGTERM)
     while _children() and time.monotonic() < deadline:
-        if not polite:
-            os.killpg(0, signal.SIGTERM)
-            polite = True
         time.sleep(0.01)
         _reap()
     if sys.platform != "linux":

@@ -1,9 +1,4 @@
-"""The lines of the Go Text Protocol, version 2: requests, arguments, answers, a server.
-
-A *request* is a line: an optional id, a command, arguments. An *answer* is `=` or `?`, the id,
-text, and an empty line. `Dispatcher` calls a table of commands; `serve` runs one over two streams.
-It reads ahead, so that pipelined commands are answered in order and new input stops an analysis.
-"""
+"""The lines of the Go Text Protocol, version 2: requests, arguments, answers, a server."""
 
 from __future__ import annotations
 
@@ -19,16 +14,13 @@ from typing import BinaryIO
 
 from tengen.errors import TengenError
 
-# A line longer than this is refused; the longest useful one (gogui-play_sequence) is far shorter.
-MAX_LINE = 1 << 20
+MAX_LINE = 1 << 20  # bytes; the longest useful one (gogui-play_sequence) is far shorter
 # Repeated from `tengen.board`, so that an engine answers `name` before the kernels are imported.
 SMALLEST, LARGEST = 2, 25
 BLACK, WHITE = 1, 2
 PASS, RESIGN = 0, -1
 COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
-# The comment by which GoGui asks to stop a command under way.
-_INTERRUPT = "# interrupt"
-
+_INTERRUPT = "# interrupt"  # by which GoGui asks to stop a command
 _ID = re.compile(r"([0-9]+)(?:\s+|$)")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -52,8 +44,6 @@ class Request:
 
 def parse_request(line: str) -> Request | None:
     """Read one line; None for empty lines and comments, which get no answer.
-
-    Control characters are dropped, tabs are spaces, `#` starts a comment.
 
     >>> parse_request("12 play b d4 # good")
     Request(id='12', name='play', args=('b', 'd4'))
@@ -137,34 +127,30 @@ def format_answer(number: str, text: str, *, ok: bool = True) -> str:
     return f"{'=' if ok else '?'}{number}{gap + body if body else ''}\n\n"
 
 
+@dataclass
 class Call:
     """The arguments of a command, and a way to answer line by line."""
 
-    def __init__(
-        self,
-        request: Request,
-        write: Callable[[str], None],
-        waiting: Callable[[], bool],
-        interrupted: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self.request = request
-        self.args = request.args
-        self.streaming = False
-        self.waiting = waiting
-        """Whether there is more input, or its end, which stops an analysis."""
-        self.interrupted = interrupted
-        """Whether GoGui asks to stop this command."""
-        self._write = write
+    request: Request
+    write: Callable[[str], None]
+    waiting: Callable[[], bool]  # whether there is more input, or its end: stops an analysis
+    interrupted: Callable[[], bool]  # whether GoGui asks to stop this command
+    streaming: bool = False
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """The arguments of the request."""
+        return self.request.args
 
     def stream(self, line: str) -> None:
         """Send a line of the answer now; the answer ends when the command returns."""
         self.open()
-        self._write(_UNPRINTABLE.sub("", line) + "\n")
+        self.write(_UNPRINTABLE.sub("", line) + "\n")
 
     def open(self) -> None:
         """Send the head of the answer now, before there is a first line."""
         if not self.streaming:
-            self._write(f"={self.request.id}\n")
+            self.write(f"={self.request.id}\n")
             self.streaming = True
 
 
@@ -195,16 +181,16 @@ class Dispatcher:
         if command is None:
             self.write(format_answer(request.id, "unknown command", ok=False))
             return True
-        call = Call(request, self.write, waiting, interrupted)
+        call, text, ok, over = Call(request, self.write, waiting, interrupted), "", True, False
         try:
-            text, ok, over = command(call) or "", True, False
+            text = command(call) or ""
         except Quit:
-            text, ok, over = "", True, True
+            over = True
         except TengenError as failure:
-            text, ok, over = str(failure), False, False
+            text, ok = str(failure), False
         except Exception as bug:
             traceback.print_exc(file=sys.stderr)
-            text, ok, over = f"internal error: {type(bug).__name__}: {bug}", False, False
+            text, ok = f"internal error: {type(bug).__name__}: {bug}", False
         if not call.streaming:
             self.write(format_answer(request.id, text, ok=ok))
         elif not ok:
@@ -224,9 +210,9 @@ def serve(
 ) -> None:
     """Answer the commands of `source` on `target` until `quit` or the end of input.
 
-    `when_idle` is called once, when the first commands are answered and no more are waiting: the
-    place for slow preparations. GoGui's `# interrupt` stops the commands before it, also those that
-    have not begun; so does the end of input without `quit`.
+    `when_idle` is called once, when no more commands are waiting, for slow preparations. GoGui's
+    `# interrupt` stops the commands before it, begun or not; so does the end of input without
+    `quit`.
     """
     reader = _LineReader(source)
     inbox = reader.inbox
@@ -236,19 +222,19 @@ def serve(
         target.write(text.encode("utf-8", "replace"))
         target.flush()
 
-    dispatcher = Dispatcher(commands, write)
-    prepared = False
-    answered = False
+    dispatcher, patience = Dispatcher(commands, write), 0.3
+    idle: Callable[[], None] | None = when_idle
     while True:
         try:
-            line = inbox.get(timeout=0.05 if answered else 0.3) if not prepared else inbox.get()
+            line = inbox.get(timeout=patience if idle else None)
         except queue.Empty:
-            prepared = True
-            when_idle()
+            assert idle is not None
+            idle()
+            idle = None
             continue
         if line is None:
             return
-        answered = True
+        patience = 0.05
         reader.taken += 1
         try:
             if not dispatcher.handle(line, lambda: not inbox.empty(), reader.interrupted):
@@ -258,14 +244,12 @@ def serve(
 
 
 class _LineReader:
-    """Reads ahead, in a thread of its own."""
+    """Reads ahead, in a thread of its own, so that new input can stop an analysis."""
 
     def __init__(self, source: BinaryIO) -> None:
         self.source = source
-        self.inbox: queue.Queue[str | None] = queue.Queue()
-        """Lines that are not empty; None at the end of input."""
-        self.taken = 0
-        """How many of these lines were taken out."""
+        self.inbox: queue.Queue[str | None] = queue.Queue()  # None at the end of input
+        self.taken = 0  # lines taken out of it
         self._before = 0  # lines before the last interrupt
 
     def interrupted(self) -> bool:

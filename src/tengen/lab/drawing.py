@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,8 @@ def draw(figure: Figure) -> str:
     with matplotlib.rc_context(_STYLE):
         height = 0.7 + 0.27 * len(figure.rows) if isinstance(figure, Dots) else 3.1
         sheet, axes = pyplot.subplots(figsize=(5.4, height))
-        if isinstance(figure, Plot):
-            _lines(axes, figure)
-        elif isinstance(figure, Bars):
-            _bars(axes, figure)
-        else:
-            _dots(axes, figure)
+        kinds: dict[type, Any] = {Plot: _lines, Bars: _bars, Dots: _dots}
+        kinds[type(figure)](axes, figure)
         sheet.tight_layout()
         out = io.StringIO()
         # A fixed date, so that the same data gives the same page.
@@ -76,10 +73,8 @@ def _bars(axes: Any, figure: Bars) -> None:
     for number, entry in enumerate(figure.series):
         at = np.arange(len(figure.names)) + (number - (len(figure.series) - 1) / 2) * width
         values = np.array(entry.values, np.float64)
-        error = None
-        if entry.intervals is not None:
-            ends = np.array(entry.intervals, np.float64)
-            error = np.clip(np.array([values - ends[:, 0], ends[:, 1] - values]), 0, None)
+        low, high = np.transpose(entry.intervals) if entry.intervals else (values, values)
+        error = np.clip([values - low, high - values], 0, None) if entry.intervals else None
         axes.bar(
             at, values, width * 0.92, yerr=error, color=COLOURS[number % len(COLOURS)],
             label=entry.name, ecolor=INK, error_kw={"elinewidth": 1},
@@ -127,32 +122,24 @@ def kernel_sheet(
     rows: Sequence[str],
     cols: Sequence[str],
 ) -> str:
-    """Draw kernels (offsets, rows, columns) as a sheet of small maps, 3x3 cells each.
+    """Draw kernels (offsets east and north, rows, columns) as a sheet of maps of 3x3 cells.
 
-    Offsets count east and north. Red is positive, blue negative; every row has its own scale,
-    since layers differ in size.
+    Red is positive, blue negative; every row has its own scale, since layers differ in size.
     """
     cell, gap, left, top = 5, 5, 74, 62
     step = 3 * cell + gap
     width, height = left + step * len(cols) + 4, top + step * len(rows) + 4
+    frames = []
     strokes: dict[tuple[int, int], list[str]] = {}
-    for i in range(len(rows)):
+    for i, j in product(range(len(rows)), range(len(cols))):
         scale = float(np.abs(kernels[:, i]).max()) or 1.0
-        for j in range(len(cols)):
-            for k, (east, north) in enumerate(offsets):
-                share = float(kernels[k, i, j]) / scale
-                level = min(int(abs(share) * _LEVELS + 0.999), _LEVELS)
-                if level == 0:
-                    continue
-                x = left + j * step + (1 + east) * cell
-                y = top + i * step + (1 - north) * cell
-                key = (1 if share > 0 else -1, level)
-                strokes.setdefault(key, []).append(f"M{x} {y}h{cell}v{cell}h-{cell}z")
-    frames = [
-        f"M{left + j * step} {top + i * step}h{3 * cell}v{3 * cell}h-{3 * cell}z"
-        for i in range(len(rows))
-        for j in range(len(cols))
-    ]
+        x, y = left + j * step, top + i * step
+        frames.append(f"M{x} {y}h{3 * cell}v{3 * cell}h-{3 * cell}z")
+        for share, (east, north) in zip(kernels[:, i, j] / scale, offsets, strict=True):
+            level = min(int(abs(share) * _LEVELS + 0.999), _LEVELS)
+            path = f"M{x + (1 + east) * cell} {y + (1 - north) * cell}h{cell}v{cell}h-{cell}z"
+            if level:
+                strokes.setdefault((1 if share > 0 else -1, level), []).append(path)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         'font-family="system-ui, sans-serif" font-size="8.5">',
@@ -160,9 +147,8 @@ def kernel_sheet(
         f'<path d="{"".join(frames)}"/></g>',
     ]
     for (sign, level), paths in sorted(strokes.items()):
-        fill = "var(--hot)" if sign > 0 else "var(--cold)"
-        opacity = level / _LEVELS
-        out.append(f'<path fill="{fill}" fill-opacity="{opacity:.2f}" d="{"".join(paths)}"/>')
+        look = f'fill="var(--{"hot" if sign > 0 else "cold"})" fill-opacity="{level / _LEVELS:.2f}"'
+        out.append(f'<path {look} d="{"".join(paths)}"/>')
     out.append('<g fill="var(--soft)">')
     for i, name in enumerate(rows):
         at = top + i * step + 1.5 * cell + 3

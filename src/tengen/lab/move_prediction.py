@@ -1,35 +1,43 @@
-"""Move prediction (Araki 2007): Tables I to IV, weaker histories, the match against GNU Go.
+"""Move prediction (Araki 2007): Tables I to IV, and the match against GNU Go.
 
-Each experiment takes a size: small, on our own games, or the paper's, on a collection. A row of a
-table is a dictionary of plain values with the paper's figure beside ours, saved as soon as it is
-measured. Accuracies are fractions; intervals are at 95 % and treat positions as independent.
+A row of a table is a dictionary of plain values, saved as soon as it is measured. Accuracies are
+fractions; intervals are at 95 % and treat positions as independent.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tengen.arena.results import match_result
 from tengen.arrays import FloatArray, IntArray
+from tengen.board import Board, play_random, play_to_end, row_col
 from tengen.errors import TengenError
+from tengen.gtp.client import find_program
 from tengen.lab import papers
 from tengen.lab.drawing import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
 from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, LabContext, Row
+from tengen.lab.tournaments import play, standings
 from tengen.lab.verdicts import Comparison, above, card_results, compare, percent, show
 from tengen.learners.move_prediction import MovePredictor, PredictionSettings, training
+from tengen.learners.move_prediction.kernels import RING_LIMITS
 from tengen.learners.move_prediction.learner import TOPS, PredictionModel
 from tengen.learners.move_prediction.training import halves, learn_frequencies
 from tengen.models.registry import PREDICTOR
 from tengen.models.settings import fingerprint
+from tengen.players import gnugo, make_player
 from tengen.progress import Report
-from tengen.records.arrays import GameArrays
+from tengen.records import GameRecord
+from tengen.records.arrays import GameArrays, from_records
+from tengen.records.record import positions
 from tengen.statistics import wald_difference, wilson
 
 Tables = dict[str, list[Row]]
@@ -45,8 +53,7 @@ class GameSource:
     """The games to learn from and to evaluate on."""
 
     made: int = 0  # our own games to learn from; 0 for those of the collection
-    test_games: int = 200
-    """Our own games to evaluate on; without a test file, games of the training file to hold out."""
+    test_games: int = 200  # our own games to evaluate on, or to hold out without a test file
     board: int = 19
     train: str = "tom9d-train.sgf"
     test: str = "tom9d-dev.sgf"  # files of the collection
@@ -59,7 +66,7 @@ class GameSource:
         return () if self.made else tuple(filter(None, (self.train, self.test)))
 
     def settings(self, seed: int) -> PredictionSettings:
-        """Return the settings of the predictor."""
+        """The settings of the predictor."""
         return PredictionSettings(games=self.games, seed=seed, alpha=self.alpha)
 
     def training(self, context: LabContext) -> GameArrays:
@@ -86,11 +93,6 @@ def sample_games(
     games: int, size: int, seed: int, report: Report = lambda done, total: None
 ) -> GameArrays:
     """Return games of the rule player against itself from random openings, as arrays."""
-    from tengen.board import Board, play_random, play_to_end
-    from tengen.players import make_player
-    from tengen.records import GameRecord
-    from tengen.records.arrays import from_records
-
     player = make_player("static")
     rng = np.random.default_rng(seed)
     records = []
@@ -114,10 +116,7 @@ def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, Game
 
 
 class TableRows:
-    """Rows of the paper's tables, trained on some games and evaluated on others.
-
-    Rows share what they can: frequencies and samples are computed once, when first needed.
-    """
+    """Rows of the paper's tables; they share frequencies and samples, computed when needed."""
 
     def __init__(self, train: GameArrays, test: GameArrays, settings: PredictionSettings) -> None:
         self.train, self.test, self.settings = train, test, settings
@@ -125,9 +124,8 @@ class TableRows:
     def width(self, width: float, *, exact: bool = False) -> Row:
         """Table I: rank-1 accuracy with one width factor.
 
-        With `exact` the re-ranker is fitted to the optimum with all samples in memory (about 20
-        per move, 170 bytes each) instead of by passes of FTRL-proximal; `violation` is 0 at the
-        optimum.
+        With `exact` the re-ranker is fitted to the optimum, where `violation` is 0, instead of by
+        passes of FTRL-proximal: all samples in memory, about 20 per move, 170 bytes each.
         """
         extra: Row = {}
         if exact:
@@ -138,30 +136,26 @@ class TableRows:
         else:
             model = self._reranked(replace(self.settings, width=width))
         row = {"width": width, "features": model.features, **extra, **measure(model, self.test)}
-        return {**row, "paper": papers.MP_WIDTHS.get(width)}
+        return {**row, "paper": papers.figures("araki.table1").get(f"{width:g}")}
 
     def reranked(self, top: int) -> Row:
         """Table II: cumulative accuracy with this many re-ranked candidates; 0 for none.
 
-        `beyond` is the largest difference that re-ranking makes at ranks from n on. By the paper's
-        rule there is none, except that moves of equal frequency share credit.
+        `beyond` is the largest difference that re-ranking makes at ranks from n on.
         """
         settings = replace(self.settings, top=top)
         row: Row = {"top": top, "beyond": None}
-        if top == 0:
+        if top == 0:  # the frequencies of all games
             part_a, _ = halves(self.train, settings)
             row |= measure(learn_frequencies(self.train, part_a, settings), self.test)
         else:
             row |= measure(self._reranked(settings), self.test)
             ranks = [f"top{rank}" for rank in TOPS if rank >= top]
             row["beyond"] = max((abs(row[rank] - self._plain[rank]) for rank in ranks), default=0.0)
-        return {**row, "paper": papers.MP_RERANKED.get(top)}
+        return {**row, "paper": list(papers.figures(f"araki.table2.{top}").values()) or None}
 
     def size(self, games: int, keep: Path | None = None) -> Row:
-        """Tables III and IV: accuracy by the number of training games, and the cost of training.
-
-        With `keep`, the model is saved in that folder as paper-GAMES.safetensors.
-        """
+        """Tables III and IV: accuracy and cost by training games; saves the model in `keep`."""
         training.train(self.train, PredictionSettings(games=2, minimum=1, passes=1))  # compiles
         settings = replace(self.settings, games=games)
         began = time.monotonic(), time.process_time()
@@ -176,7 +170,8 @@ class TableRows:
         if keep is not None:
             name = f"paper-{games}"
             MovePredictor.of(model, settings).save(keep / f"{name}.safetensors", name=name)
-        return {**row, **measure(model, self.test), "paper": papers.MP_SIZES.get(games)}
+        paper = list(papers.figures(f"araki.games.{games}").values()) or None
+        return {**row, **measure(model, self.test), "paper": paper}
 
     @cached_property
     def _frequencies(self) -> PredictionModel:
@@ -208,9 +203,8 @@ def fit_exactly(
 ) -> tuple[FloatArray, float]:
     """Minimise the logistic loss plus `width` times the L1 norm over `count` weights.
 
-    `features` are the active features of each sample, `labels` are 0 or 1. Splits the weights into
-    positive and negative parts, which makes the penalty linear, and calls L-BFGS-B. Returns the
-    weights and the largest entry of the projected gradient, which is 0 at the optimum.
+    Splits the weights into positive and negative parts, which makes the penalty linear. Returns
+    the weights and the largest entry of the projected gradient, which is 0 at the optimum.
     """
     from scipy.optimize import Bounds, minimize
     from scipy.sparse import csr_matrix
@@ -274,16 +268,12 @@ def measure_tables(
         "reranked": (size.reranked, rows.reranked),
         "sizes": (size.sizes, lambda games: rows.size(games, context.place("move-prediction"))),
     }
-    found: Tables = {}
-    total = sum(len(values) for values, _ in makers.values())
-    done = 0
-    for name, (values, make) in makers.items():
-        found[name] = []
-        for value in values:
-            context.at(0.2 + 0.7 * done / total, f"{name} {value:g}")
-            place = f"move-prediction/{games}/{name}-{value:g}"
-            found[name].append(context.once(place, lambda make=make, value=value: make(value)))  # type: ignore[misc]
-            done += 1
+    found: Tables = {name: [] for name in makers}
+    wanted = [(name, make, value) for name, (values, make) in makers.items() for value in values]
+    for done, (name, make, value) in enumerate(wanted):
+        context.at(0.2 + 0.7 * done / len(wanted), f"{name} {value:g}")
+        place = f"move-prediction/{games}/{name}-{value:g}"
+        found[name].append(context.once(place, partial(make, value)))
     return found
 
 
@@ -293,19 +283,16 @@ def result_tables(found: Tables) -> list[Table]:
         [f"{row['width']:g}", percent(row["top1"], row["interval"]), show(row["paper"], unit="%")]
         for row in found["widths"]
     ]
-    reranked = []
+    reranked, sizes = [], []
     for row in found["reranked"]:
         cells = [row["top"] or "none"]
         for rank, figure in zip(RANKS, row["paper"] or [None] * len(RANKS), strict=False):
             cells += [percent(row[f"top{rank}"]), show(figure, unit="%")]
         reranked.append(cells)
-    sizes = [
-        [
-            f"{row['games']:,}", percent(row["top1"], row["interval"]), percent(row["top5"]),
-            percent(row["top10"]), " / ".join(f"{100 * p:.1f}" for p in (row["paper"] or ())[:3]),
-        ]
-        for row in found["sizes"]
-    ]  # fmt: skip
+    for row in found["sizes"]:
+        rates = [percent(row["top1"], row["interval"]), percent(row["top5"]), percent(row["top10"])]
+        paper = " / ".join(f"{100 * p:.1f}" for p in (row["paper"] or ())[:3])
+        sizes.append([f"{row['games']:,}", *rates, paper])
     ranks = [name for rank in RANKS for name in (f"first {rank}", "paper")]
     columns = ["training games", "first choice", "first five", "first ten", "paper, %"]
     every = (
@@ -328,25 +315,17 @@ def growth(rows: list[Row]) -> Plot:
 def trends(found: Tables) -> list[Comparison]:
     """Compare trends with the paper's; the rates themselves are of other games."""
     best = max(found["widths"], key=lambda row: float(row["top1"]))
-    plain, chosen = found["reranked"][0], found["reranked"][1]
-    first, last = found["sizes"][0], found["sizes"][-1]
-    return [
-        compare(
-            "araki.table1.best",
-            text=f"{best['width']:g}: {percent(best['top1'], best['interval'])}",
-            why="Other games and fewer: the rates cannot be compared.",
-        ),
-        compare(
-            "araki.table2.helps", holds=_better(chosen, plain), full=False,
-            text=f"{percent(plain['top1'])} to {percent(chosen['top1'])}",
-            why="The re-ranker uses the last four moves, the frequencies do not.",
-        ),
-        compare(
-            "araki.table3.more", holds=_better(last, first), full=False,
-            text=f"{percent(first['top1'])} to {percent(last['top1'])} ({first['games']} to "
-            f"{last['games']})", why="The same direction, on other games.",
-        ),
-    ]  # fmt: skip
+    text = f"{best['width']:g}: {percent(best['top1'], best['interval'])}"
+    rows = [compare("araki.table1.best", text=text)]
+    for claim, (old, new) in {
+        "araki.table2.helps": found["reranked"][:2],
+        "araki.table3.more": (found["sizes"][0], found["sizes"][-1]),
+    }.items():
+        text = f"{percent(old['top1'])} to {percent(new['top1'])}"
+        if "size" in old:
+            text += f" ({old['games']} to {new['games']})"
+        rows.append(compare(claim, holds=_better(new, old), full=False, text=text))
+    return rows
 
 
 def _better(row: Row, other: Row) -> bool | None:
@@ -360,9 +339,7 @@ def rule(rows: list[Row]) -> list[Comparison]:
     worst = max((row["beyond"] for row in rows if row["beyond"] is not None), default=None)
     if worst is None:
         return []
-    why = "Only moves of equal frequency, which share credit, may differ."
-    text = f"{100 * worst:.2f} points"
-    return [compare("araki.table2.rule", holds=worst < 0.005, text=text, why=why)]
+    return [compare("araki.table2.rule", holds=worst < 0.005, text=f"{100 * worst:.2f} points")]
 
 
 def card_rows() -> list[Comparison]:
@@ -383,16 +360,16 @@ def cells(found: Tables) -> list[Comparison]:
     """Compare every row of experts' games with the paper's, cell by cell."""
     measured = [(f"araki.table1.{row['width']:g}", row, 1) for row in found["widths"]]
     for row in found["reranked"]:
-        measured += [(f"araki.table2.{row['top']}.{rank}", row, rank) for rank in papers.MP_RANKS]
+        measured += [(f"araki.table2.{row['top']}.{rank}", row, rank) for rank in TOPS]
     for row in found["sizes"]:
         measured += [(f"araki.games.{row['size']}.{rank}", row, rank) for rank in RANKS]
-    out, why = [], "Other games than the paper's GoGoD; rates depend on the games."
-    for claim, row, rank in measured:
-        if claim in papers.CLAIMS:
-            rate, positions = row[f"top{rank}"], row["positions"]
-            interval = wilson(rate * positions, positions)
-            out.append(compare(claim, rate, interval, why=why))
-    return out
+    why = "Other games than the paper's GoGoD; rates depend on the games."
+    rates = [(c, row[f"top{rank}"], row["positions"]) for c, row, rank in measured]
+    return [
+        compare(claim, rate, wilson(rate * positions, positions), why=why)
+        for claim, rate, positions in rates
+        if claim in papers.CLAIMS
+    ]
 
 
 # ----- Pictures -----
@@ -400,32 +377,25 @@ def cells(found: Tables) -> list[Comparison]:
 
 def telling_patterns(train: GameArrays, settings: PredictionSettings, count: int) -> list[Picture]:
     """Draw the patterns of the dictionary that are played most often when present."""
-    from tengen.learners.move_prediction.kernels import RING_LIMITS
-    from tengen.records.record import positions
-
     part, _ = halves(train, settings)
     model = learn_frequencies(train, part, settings)
     number = {int(key): i + 1 for i, key in enumerate(model.keys)}
-    seen: dict[int, int] = {}
+    seen: Counter[int] = Counter()
     shown: dict[int, list[str]] = {}
     for game in part[:200]:
         record = train.record(int(game))
-        keys = iter(training.expert_keys(train.take([int(game)]), settings.templates))
-        for board, (colour, point) in positions(record):
-            if point:
-                row, col = point // (record.cols + 1) - 1, point % (record.cols + 1) - 1
-                known = [
-                    (number[int(key)], ring)
-                    for key, ring in zip(next(keys), settings.templates, strict=True)
-                    if int(key) in number
-                ]
-                # Only the largest known pattern counts; whole boards are not worth drawing.
-                if known and known[-1][1] <= _LARGEST_DRAWN:
-                    feature, ring = known[-1]
-                    seen[feature] = seen.get(feature, 0) + 1
-                    if feature not in shown:
-                        limit = int(RING_LIMITS[ring])
-                        shown[feature] = _cells(board.grid(), row, col, colour, limit)
+        keys = training.expert_keys(train.take([int(game)]), settings.templates)
+        moves = ((board, *move) for board, move in positions(record) if move[1])
+        for (board, colour, point), found in zip(moves, keys, strict=False):
+            sizes = zip(map(int, found), settings.templates, strict=True)
+            known = [(number[key], ring) for key, ring in sizes if key in number]
+            # Only the largest known pattern counts; whole boards are not worth drawing.
+            if known and known[-1][1] <= _LARGEST_DRAWN:
+                feature, ring = known[-1]
+                seen[feature] += 1
+                if feature not in shown:
+                    place = row_col(point, record.cols)
+                    shown[feature] = _cells(board.grid(), *place, colour, int(RING_LIMITS[ring]))
     worth = sorted(
         (f for f in shown if seen[f] >= 3), key=lambda f: (-model.frequency[f], -seen[f], f)
     )
@@ -438,21 +408,18 @@ def telling_patterns(train: GameArrays, settings: PredictionSettings, count: int
 def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:
     """Return the pattern around a point as lines of cells; the template is d <= `limit`."""
     rows, cols = board.shape
-    reach = max(d for d in range(1, 8) if 2 * d <= limit)
-    lines = []
-    for dr in range(-reach, reach + 1):
-        text = ""
-        for dc in range(-reach, reach + 1):
-            r, c = row + dr, col + dc
-            if abs(dr) + abs(dc) + max(abs(dr), abs(dc)) > limit:
-                text += UNKNOWN
-            elif not (0 <= r < rows and 0 <= c < cols):
-                text += OUTSIDE
-            else:
-                stone = int(board[r, c])
-                text += EMPTY if stone == 0 else OWN if stone == mover else ENEMY
-        lines.append(text)
-    return lines
+    reach = min(limit // 2, 7)
+
+    def cell(dr: int, dc: int) -> str:
+        r, c = row + dr, col + dc
+        if abs(dr) + abs(dc) + max(abs(dr), abs(dc)) > limit:
+            return UNKNOWN
+        if not (0 <= r < rows and 0 <= c < cols):
+            return OUTSIDE
+        return EMPTY if board[r, c] == 0 else OWN if board[r, c] == mover else ENEMY
+
+    around = range(-reach, reach + 1)
+    return ["".join(cell(dr, dc) for dc in around) for dr in around]
 
 
 # ----- The experiments -----
@@ -462,9 +429,9 @@ def _cells(board: Any, row: int, col: int, mover: int, limit: int) -> list[str]:
 class PredictionTables(GameSource):
     """The games, and the rows of the paper's tables to measure."""
 
-    sizes: tuple[int, ...] = tuple(papers.MP_SIZES)
-    widths: tuple[float, ...] = tuple(papers.MP_WIDTHS)
-    reranked: tuple[int, ...] = tuple(papers.MP_RERANKED)
+    sizes: tuple[int, ...] = (2000, 5000, 10_000, 15_000, 20_000)
+    widths: tuple[float, ...] = tuple(tenths / 10 for tenths in range(11))
+    reranked: tuple[int, ...] = (0, 20, 40, 60, 80)
     exact: bool = False  # whether Table I is fitted to the optimum, with all samples in memory
     patterns: int = 12  # patterns to draw
 
@@ -475,8 +442,9 @@ def tables(context: LabContext, size: PredictionTables) -> Findings:
     settings = size.settings(context.seed)
     found = measure_tables(context, size, train, test, settings)
     context.at(0.9, "patterns")
+    text = papers.TEXTS["move-prediction-made" if size.made else "move-prediction"]
     return Findings(
-        text=_about(size, len(test)),
+        text=text.format(size, tested=len(test), test=size.test or "others of it"),
         tables=result_tables(found),
         figures=[
             *([growth(found["sizes"])] if found["sizes"] else []),
@@ -488,18 +456,6 @@ def tables(context: LabContext, size: PredictionTables) -> Findings:
             *(card_rows() if size.made else []),
         ],
         data=found,
-    )
-
-
-def _about(size: PredictionTables, tested: int) -> str:
-    if not size.made:
-        return f"Training games: {size.train}; test games: {size.test or 'others of it'}."
-    return (
-        f"The predictor learns from {size.made} games of our rule player against itself on "
-        f"{size.board}x{size.board} and predicts the moves of {tested} others. The rule player is "
-        "no expert, so these rates are not the paper's; how they change with W, n and the number "
-        "of games can be compared. The small boards are the patterns played most often: the red "
-        "point is the move, black stones belong to the side to move."
     )
 
 
@@ -516,11 +472,6 @@ class MatchSize(GameSource):
 
 def match(context: LabContext, size: MatchSize) -> Findings:
     """Play the predictor's top move against GNU Go (section IV-D)."""
-    from tengen.arena.results import match_result
-    from tengen.gtp.client import find_program
-    from tengen.lab.tournaments import play, standings
-    from tengen.players import gnugo
-
     if not size.opponent and find_program("gnugo") is None:
         return Findings(text="GNU Go is not installed, so its match was not played.")
     folder = context.place("move-prediction")

@@ -2,8 +2,7 @@
 
 The paper let the best networks of every 1,000th (10,000th) generation play a double round robin and
 read learning off a rising line of points (p = 0.34 and 0.18). Here the same is done from random
-starts over several seeds. A fixed panel of opponents shows whether anything was learned. Duels are
-stored in the run's `duels.jsonl` and not played again.
+starts over several seeds, and a fixed panel of opponents shows whether anything was learned.
 """
 
 from __future__ import annotations
@@ -12,89 +11,76 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tengen.arrays import FloatArray
-from tengen.contracts import Expert, Player
+from tengen.contracts import Player
 from tengen.errors import TengenError
 from tengen.lab import papers
+from tengen.lab.opening_td import expert_of
 from tengen.lab.result import Findings, Line, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, compare, number, percent
-from tengen.learners import opening_evolution
-from tengen.learners.opening_evolution import (
-    KIND,
-    SHAPES,
+from tengen.learners.opening_evolution import EvolutionSettings, OpeningEvolution
+from tengen.learners.opening_evolution.learner import (
     Breeding,
-    EvolutionSettings,
     Measure,
-    OpeningEvolution,
+    match,
+    measure_on,
+    measure_with,
 )
-from tengen.models import find_model, has_model
+from tengen.learners.opening_evolution.networks import SHAPES
+from tengen.models import find_model
 from tengen.models.runs import SNAPSHOTS, Run, read_metrics, read_run
 from tengen.models.settings import CheckedSettings, from_plain, setting, to_plain
 from tengen.parallel import spawn_seeds
+from tengen.players import make_expert, make_player
 from tengen.progress import Report
 from tengen.statistics import Rate, Trend
 
-CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")
-"""The shipped networks, the strongest first."""
+CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")  # shipped, the strongest first
 PANEL = ("random", "maxlib", "static")  # fixed opponents
 FIRST = "generation 0"
-_FEW_WEIGHTS = {"spatial": "shared", "dense": "tiled"}
-"""The paper's networks with weights tied by symmetry."""
+_FEW_WEIGHTS = {"spatial": "shared", "dense": "tiled"}  # the same, weights tied by symmetry
 _START_PLIES = 4  # random plies before each game that measures a network
 
 
 # ----- Breeding -----
 
 _BETTER: dict[str, Any] = {
-    "population": 20,
-    "random_plies": 4,
-    "starts": 2,
-    "strategy": "cma",
-    "opponent": "static + random",
-    "expert": "builtin:playouts=16",
-}
+    "population": 20, "random_plies": 4, "starts": 2, "strategy": "cma",
+    "opponent": "static + random", "expert": "builtin:playouts=16",
+}  # fmt: skip
 METHODS: dict[str, tuple[int, dict[str, Any]]] = {
-    # One game as Black against one opponent. The games are deterministic, so that survivors need
-    # not play again.
+    # The games are deterministic, so that survivors need not play again.
     "paper": (5000, {"colours": "black", "remember": True}),
-    # A method that learns: few weights, four games each from common random starts against two
-    # opponents, judged by playouts, bred by CMA-ES.
     "better": (100, _BETTER),
-    # The method of the champions: small steps of a mean, ever more games. Half of the starts are
-    # against the hall of fame, which begins with the best of generation 0, the others against three
-    # opponents; scores beyond a clear win hardly count. The settings of the shipped champions
-    # differ in opponents and hall; see their cards.
+    # The hall of fame begins with the best of generation 0; scores beyond a clear win hardly count.
+    # The settings of the shipped champions differ in opponents and hall; see their cards.
     "champion": (200, _BETTER | {
         "population": 24, "more_starts_every": 20, "hall_every": 60, "bend": 30.0,
         "strategy": "mirror",
         "opponent": "static + random + sample:model=tengen-small,temperature=0",
     }),
 }  # fmt: skip
-"""Methods by name: the usual number of generations, and settings."""
+"""Methods by name (see `papers.TEXTS`): the usual number of generations, and settings."""
 
 
 def _measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None = None) -> Measure:
     """Return how the games of a generation are played: by threads here, or on a Ray cluster."""
-    from tengen.players import make_expert
-
     if ray is not None:
         opponents = partial(_players, settings.opponent)
         expert = partial(make_expert, settings.expert)
-        return opening_evolution.measure_on(ray, opponents, expert)
+        return measure_on(ray, opponents, expert)
     players = [_players(settings.opponent) for _ in range(workers)]
-    return opening_evolution.measure_with(players, make_expert(settings.expert))
+    return measure_with(players, make_expert(settings.expert))
 
 
 def _players(specs: str) -> list[Player]:
-    """Make the players of specs joined by ` + `."""
-    from tengen.players import make_player
-
     return [make_player(spec) for spec in specs.split(" + ")]
 
 
@@ -108,20 +94,12 @@ def train(
     on_generation: Callable[[Breeding], None] = lambda breeding: None,
 ) -> Path:
     """Evolve a network in a run folder, continuing the run; return the model's file."""
-    with Run.open(folder, KIND, settings, resume=resume) as run:
-        model = OpeningEvolution(settings=settings)
+    model = OpeningEvolution(settings=settings)
+    with Run.open(folder, model.kind, settings, resume=resume) as run:
         model.fit(_measure_of(settings, workers, ray), run=run, on_generation=on_generation)
         path = run.folder / "model.safetensors"
         model.save(path)
         return path
-
-
-def run_settings(folder: Path) -> EvolutionSettings:
-    """Return the settings of a run of this learner."""
-    found = read_run(folder)
-    if found is None or found.learner != KIND:
-        raise TengenError(f"{folder}: no run of {KIND}")
-    return from_plain(EvolutionSettings, found.settings, where=f"{folder}")
 
 
 def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
@@ -155,9 +133,9 @@ def play_duel(duel: Duel) -> Row:
     model = _model(duel.model)
     me = _side(duel.player) if duel.player else model.player()
     seeds = spawn_seeds(duel.seed, (duel.games + 1) // 2, *duel.key)
-    terms = replace(model.settings, random_plies=duel.random_plies)
-    opponent, expert = _side(duel.opponent), _expert(duel.expert)
-    scores = opening_evolution.match(me, opponent, expert, terms, seeds)
+    terms = replace(model.settings, random_plies=duel.random_plies, colours="both")
+    opponents, expert = [_side(duel.opponent)] * len(seeds), expert_of(duel.expert)
+    scores = match(me, opponents, expert, terms, seeds)
     return {"scores": [float(score) for score in scores[: duel.games]]}
 
 
@@ -168,71 +146,51 @@ def _model(path: str) -> OpeningEvolution:
 
 @cache
 def _side(spec: str) -> Player:
-    from tengen.players import make_player
-
     return _model(spec).player() if spec.endswith(".safetensors") else make_player(spec)
-
-
-@cache
-def _expert(spec: str) -> Expert:
-    from tengen.players import make_expert
-
-    return make_expert(spec)
 
 
 # ----- Evaluating a run -----
 
 
-@dataclass(frozen=True)
-class Judging:
-    """How a run is evaluated: interval of generations, games per opponent, starts per pair."""
-
-    every: int
-    games: int
-    starts: int
-    seed: int
-    expert: str = "static"
-
-
 def judge_run(
     folder: Path,
-    how: Judging,
+    how: BreedingSize,
+    seed: int,
     *,
     workers: int = 1,
     report: Report = lambda done, total: None,
 ) -> dict[str, Any]:
     """Measure a run's snapshots against the panel, its own generation 0, and each other."""
-    kept = snapshots(folder, how.every)
+    kept = snapshots(folder, how.step)
     weights = {g: OpeningEvolution.load(path).weights_ for g, path in kept.items()}
     # A best network that lasted plays the same games: they are played once.
     same = {g: next(e for e in kept if np.array_equal(weights[e], weights[g])) for g in kept}
     first = min(kept)
     opponents = {**dict(zip(PANEL, PANEL, strict=True)), FIRST: str(kept[first])}
-    asked = f"{how.expert}|{how.seed}"
-    duels = {
-        f"{g} {name}|{how.games}|{asked}": Duel(str(kept[g]), spec, how.expert, how.games, how.seed)
+    terms = how.expert, how.games, seed
+    duels: dict[tuple[int, Any], Duel] = {
+        (g, name): Duel(str(kept[g]), spec, *terms)
         for g in sorted(set(same.values()))
         for name, spec in opponents.items()
         if (g, name) != (first, FIRST)
     }
-    pairs = [(a, b) for a in kept for b in kept if a < b]
+    pairs = list(combinations(kept, 2))
     for a, b in pairs:
-        robin = Duel(str(kept[a]), str(kept[b]), how.expert, 2 * how.starts, how.seed, (a, b))
-        duels[f"{a} {b}|{how.starts}|{asked}"] = robin
+        duels[a, b] = Duel(str(kept[a]), str(kept[b]), how.expert, 2 * how.starts, seed, (a, b))
+    jobs = {
+        f"{a} {b}|{how.starts if duel.key else how.games}|{how.expert}|{seed}": duel
+        for (a, b), duel in duels.items()
+    }
     journal = Journal(folder / "duels.jsonl")
-    found = journal.complete(duels, play_duel, workers=workers, report=report)
-    scores = {row["key"]: np.array(row["scores"]) for row in found}
+    found = journal.complete(jobs, play_duel, workers=workers, report=report)
+    scores = {pair: np.array(row["scores"]) for pair, row in zip(duels, found, strict=True)}
     rows: list[dict[str, Any]] = []
-    for generation in kept:
-        rates = {
-            name: Rate.of(scores[key])
-            for name in opponents
-            if (key := f"{same[generation]} {name}|{how.games}|{asked}") in scores
-        }
-        panel = Rate.pooled([rates[name] for name in PANEL])
-        row = {name: asdict(rate) for name, rate in {**rates, "panel": panel}.items()}
+    for generation, twin in same.items():
+        rates = {n: Rate.of(scores[twin, n]) for n in opponents if (twin, n) in scores}
+        rates["panel"] = Rate.pooled([rates[name] for name in PANEL])
+        row = {name: asdict(rate) for name, rate in rates.items()}
         rows.append({"generation": generation, **row})
-    robins = {pair: scores[f"{pair[0]} {pair[1]}|{how.starts}|{asked}"] for pair in pairs}
+    robins = {pair: scores[pair] for pair in pairs}
     points = round_robin(list(kept), robins)
     steps = [row["generation"] for row in rows]
     trends = {
@@ -247,8 +205,7 @@ def judge_run(
 def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) -> dict[int, float]:
     """Return each entrant's points per two games of a pair, from the first entrant's scores.
 
-    Points are the paper's (win +2, loss -1, draw +1), averaged over starts so that the totals
-    compare with its tables.
+    Points are the paper's, averaged over starts so that the totals compare with its tables.
     """
     points = dict.fromkeys(entrants, 0.0)
     for (a, b), own in scores.items():
@@ -259,10 +216,7 @@ def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) 
 
 
 def gain_of(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return how much more a run's last generation wins against the panel than its generation 0.
-
-    `z` and `p` are of the one-sided test of two proportions.
-    """
+    """Compare the last generation's wins against the panel with the first's; `z`: one-sided."""
     a, b = rows[0]["panel"], rows[-1]["panel"]
     n, m = a["games"], b["games"]
     share = (n * a["win_rate"] + m * b["win_rate"]) / (n + m)
@@ -279,9 +233,8 @@ def _above(z: float) -> float:
 def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Summarise the evaluated runs of one method over its seeds.
 
-    `p` combines the runs' gains (Stouffer); `p_seeds` is the paired t-test that counts a seed as
-    one observation, the strictest test. `trend` is the line through all runs' panel rates, each
-    run with its own level, and `points` likewise that through their round robins.
+    `p` combines the runs' gains (Stouffer), `p_seeds` is the paired t-test over seeds. `trend` and
+    `points` are lines through all runs' panel rates and round robins, each with its own level.
     """
     from scipy import stats
 
@@ -329,23 +282,15 @@ def points_plot(run: dict[str, Any]) -> Plot:
 class BreedingSize(CheckedSettings):
     """What is bred, for how long, and how many games evaluate it."""
 
-    network: str = setting("dense", "The network's shape.", choices=SHAPES)
-    method: str = setting(
-        "paper",
-        "paper; better: few weights, judged by playouts, CMA-ES; champion: longer, in small steps, "
-        "with a hall of fame.",
-        choices=METHODS,
-    )
-    generations: int = setting(
-        0, "0 for the default: paper 5,000, better 100, champion 200.", least=0
-    )
+    network: str = setting("dense", "The network's shape.", choices=tuple(SHAPES))
+    method: str = setting("paper", "How networks are bred.", choices=tuple(METHODS))
+    generations: int = setting(0, "0 for the method's default.", least=0)
     every: int = setting(0, "Generations between evaluations; 0 for a tenth.", least=0)
     seeds: int = setting(3, "Independent repetitions.", least=1)
     games: int = setting(400, "Games against each opponent of the panel.", least=2)
     starts: int = setting(5, "Random starts per pair in the round robin.", least=1)
     expert: str = setting("static", "Finishes the games of evaluations.")
-    changes: tuple[tuple[str, Any], ...] = ()
-    """Changes of the method's settings, as pairs, e.g. of the board."""
+    changes: tuple[tuple[str, Any], ...] = ()  # of the method's settings, e.g. of the board
     runs: tuple[str, ...] = setting((), "Folders of finished runs to evaluate instead of new ones.")
 
     @property
@@ -360,73 +305,49 @@ class BreedingSize(CheckedSettings):
 
     def settings(self, seed: int) -> EvolutionSettings:
         """Return the settings of one seed."""
-        network = self.network
-        if self.method != "paper":
-            network = _FEW_WEIGHTS.get(network, network)
-        return EvolutionSettings(
-            **{
-                "network": network, "seed": seed, "generations": self.length,
-                "snapshot_every": math.gcd(250, self.step), **METHODS[self.method][1],
-                **dict(self.changes),
-            }
-        )  # fmt: skip
+        few = self.method != "paper" and _FEW_WEIGHTS.get(self.network)
+        settings: dict[str, Any] = {
+            "network": few or self.network, "seed": seed, "generations": self.length,
+            "snapshot_every": math.gcd(250, self.step),
+        }  # fmt: skip
+        return EvolutionSettings(**settings | METHODS[self.method][1] | dict(self.changes))
 
 
 def breeding(context: LabContext, size: BreedingSize) -> Findings:
     """Breed networks over seeds and evaluate them by a fixed panel, or evaluate finished runs."""
-    share = 0.9 / (len(size.runs) or size.seeds)
     folders = [Path(run) for run in size.runs]
-    if not folders:
-        for number_, seed in enumerate(range(context.seed, context.seed + size.seeds)):
-            low = number_ * share
-            folders.append(_breed(context, size, seed, (low, low + 0.8 * share)))
-    how = Judging(size.step, size.games, size.starts, context.seed, size.expert)
+    folders = folders or [_breed(context, size, number) for number in range(size.seeds)]
     judged = []
     for folder in folders:
-        settings = to_plain(run_settings(folder))
+        run = read_run(folder)
+        if run is None or run.learner != OpeningEvolution.kind:
+            raise TengenError(f"{folder}: no run of {OpeningEvolution.kind}")
+        settings = to_plain(from_plain(EvolutionSettings, run.settings, where=f"{folder}"))
         report = context.between(0.8, 0.95, f"{folder.name}: duels")
-        found = judge_run(folder, how, workers=context.workers, report=report)
+        found = judge_run(folder, size, context.seed, workers=context.workers, report=report)
         judged.append({"folder": folder.name, "settings": settings, **found})
     data: dict[str, Any] = {"runs": judged, "over_seeds": over_seeds(judged)}
+    text, method = papers.TEXTS["opening-evolution"], papers.TEXTS[size.method]
     return Findings(
-        text=_about(size, judged[0]["settings"]),
-        tables=[
-            *(_panel_table(run, size.games) for run in judged),
-            _trend_table(data, size.network),
-        ],
+        text=text.format(size, method=method, **judged[0]["settings"]),
+        tables=[_panel_table(run, size.games) for run in judged] + [_trend_table(data, size)],
         figures=[_fitness_plot(folders[0]), _panel_plot(judged), *map(points_plot, judged)],
         comparisons=_comparisons(data, size),
         data=data,
     )  # fmt: skip
 
 
-def _breed(context: LabContext, size: BreedingSize, seed: int, share: tuple[float, float]) -> Path:
-    """Breed with one seed in its folder, continuing a stopped run."""
-    settings = size.settings(seed)
+def _breed(context: LabContext, size: BreedingSize, number: int) -> Path:
+    """Breed with one of the seeds in its folder, continuing a stopped run."""
+    seed, share = context.seed + number, 0.9 / size.seeds
     folder = context.place(f"opening-evolution/{size.method}-{size.network}-seed{seed}")
-    report = context.between(*share, f"seed {seed}: generation")
+    low, high = number * share, (number + 0.8) * share
+    report = context.between(low, high, f"seed {seed}: generation")
     train(
-        folder, settings, resume=True, workers=context.workers, ray=context.ray,
-        on_generation=lambda state: report(state.generation, settings.generations),
+        folder, size.settings(seed), resume=True, workers=context.workers, ray=context.ray,
+        on_generation=lambda state: report(state.generation, size.length),
     )  # fmt: skip
     return folder
-
-
-def _about(size: BreedingSize, settings: dict[str, Any]) -> str:
-    method = {
-        "paper": "The paper's method: one finished game as Black per individual, the better half "
-        "survives.",
-        "better": "Not the paper's method, but one that learns: few weights, four games each from "
-        "common random starts against two opponents, CMA-ES, and playouts that judge the openings.",
-        "champion": "The champions' method: few weights, small steps of a mean, a growing number "
-        "of games against three opponents and a hall of fame, judged by playouts.",
-    }[size.method]
-    return (
-        f"Networks are bred for {size.length} generations (the paper: 20,000 and 60,000) by the "
-        f"final scores of games that begin with their {settings['moves']} moves on "
-        f"{settings['rows']}x{settings['rows']}. {method} The rule player finishes the games of "
-        "the panel."
-    )
 
 
 def _panel_table(run: dict[str, Any], games: int) -> Table:
@@ -443,17 +364,21 @@ def _panel_table(run: dict[str, Any], games: int) -> Table:
     return Table(title, columns, rows, note=note)
 
 
-def _trend_table(data: dict[str, Any], network: str) -> Table:
+def _trend_table(data: dict[str, Any], size: BreedingSize) -> Table:
     """Return the lines through wins and points, of each run and of all together."""
-    rows = []
-    for run in data["runs"]:
-        lines = {**run["trends"], "points": run["round_robin"]["trend"]}
-        rows += [_trend_row(run["folder"], name, trend) for name, trend in lines.items()]
     whole = data["over_seeds"]
-    rows += [_trend_row("all seeds", name, whole[key]) for name, key in
-             (("panel", "trend"), ("points", "points"))]  # fmt: skip
-    if network in papers.EVOLUTION_POINTS:
-        rows.append(_trend_row("the paper", "points", asdict(paper_trend(network))))
+    lines = [
+        (run["folder"], name, trend)
+        for run in data["runs"]
+        for name, trend in {**run["trends"], "points": run["round_robin"]["trend"]}.items()
+    ]
+    lines += [("all seeds", "panel", whole["trend"]), ("all seeds", "points", whole["points"])]
+    if size.network in papers.EVOLUTION:
+        lines.append(("the paper", "points", asdict(paper_trend(size.network))))
+    rows = [
+        [run, name, f"{trend['slope']:+.3g}", f"{trend['r']:+.2f}", f"{trend['p']:.3g}"]
+        for run, name, trend in lines
+    ]
     strict = whole["p_seeds"]
     seeds = "" if strict is None else f", a seed as one observation {strict:.2g}"
     note = (
@@ -462,10 +387,6 @@ def _trend_table(data: dict[str, Any], network: str) -> Table:
     )
     columns = ["run", "of", "slope", "r", "p"]
     return Table("Straight lines over generations", columns, rows, note)
-
-
-def _trend_row(run: str, name: str, trend: dict[str, float]) -> list[str]:
-    return [run, name, f"{trend['slope']:+.3g}", f"{trend['r']:+.2f}", f"{trend['p']:.3g}"]
 
 
 def _fitness_plot(folder: Path) -> Plot:
@@ -478,45 +399,35 @@ def _fitness_plot(folder: Path) -> Plot:
 
 
 def _panel_plot(runs: list[dict[str, Any]]) -> Plot:
-    lines = [
-        line(
-            run["folder"] if len(runs) > 1 else "against the panel",
-            *_panel_rates(run),
-            [row["panel"]["interval"] for row in run["rows"]] if len(runs) < 4 else None,
-        )
-        for run in runs
-    ]
+    lines = []
+    for run in runs:
+        name = run["folder"] if len(runs) > 1 else "against the panel"
+        intervals = [row["panel"]["interval"] for row in run["rows"]] if len(runs) < 4 else None
+        lines.append(line(name, *_panel_rates(run), intervals))
     return Plot("Wins against the panel, by generation", "generation", "wins", lines)
 
 
 def _comparisons(data: dict[str, Any], size: BreedingSize) -> list[Comparison]:
     """Compare with the paper's claims that points rise, and that openings get better."""
-    rows = []
-    paper = size.method == "paper" and size.network in papers.EVOLUTION_TABLES
+    rows, whole, p = [], data["over_seeds"], data["over_seeds"]["p"]
+    paper = size.method == "paper" and size.network in papers.EVOLUTION
     for run in data["runs"] if paper else ():
         trend = run["round_robin"]["trend"]
-        rows.append(
-            compare(
-                f"kendall.points.{size.network}", detail=run["folder"],
-                holds=trend["p"] < 0.05 and trend["slope"] > 0,
-                text=f"slope {trend['slope']:+.3g}, p = {trend['p']:.2g}",
-                why=f"{size.starts} random starts per pair, both colours.",
-            )
-        )  # fmt: skip
-    whole = data["over_seeds"]
-    p = whole["p"]
-    rows.append(
-        compare(
-            "kendall.learning" if paper else "kendall.learning.other",
-            detail=f"{size.length} generations, {size.network} network",
-            holds=True if p < 0.05 else False if paper or p > 0.95 else None,
-            full=paper or size.seeds > 1,
-            text=f"{percent(whole['first'])} to {percent(whole['last'])}, p = {p:.2g}",
-            why=f"Wins of generations 0 and {size.length} against the panel, one-sided test; "
-            f"seeds: {whole['runs']}.",
-        )
-    )  # fmt: skip
-    return rows
+        rising = trend["p"] < 0.05 and trend["slope"] > 0
+        text = f"slope {trend['slope']:+.3g}, p = {trend['p']:.2g}"
+        why = f"{size.starts} random starts per pair, both colours."
+        claim, name = f"kendall.points.{size.network}", run["folder"]
+        rows.append(compare(claim, detail=name, holds=rising, text=text, why=why))
+    better = compare(
+        "kendall.learning" if paper else "kendall.learning.other",
+        detail=f"{size.length} generations, {size.network} network",
+        holds=True if p < 0.05 else False if paper or p > 0.95 else None,
+        full=paper or size.seeds > 1,
+        text=f"{percent(whole['first'])} to {percent(whole['last'])}, p = {p:.2g}",
+        why=f"Wins of generations 0 and {size.length} against the panel, one-sided test; "
+        f"seeds: {whole['runs']}.",
+    )
+    return [*rows, better]
 
 
 # ----- The paper's own numbers, and the shipped champions -----
@@ -533,44 +444,33 @@ def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
     """Test the paper's own tables; measure the shipped champions."""
     rows = []
     for name in CHAMPIONS:
-        if has_model(name):
-            context.at(0.5, name)
-            duel = Duel(name, "", "static", size.games, context.seed)
-            rates = [
-                Rate.of(play_duel(replace(duel, opponent=opponent))["scores"])
-                for opponent in ("random", "maxlib")
-            ]
-            rows.append([name, *(percent(rate.win_rate, rate.interval) for rate in rates)])
+        context.at(0.5, name)
+        duels = [Duel(name, o, "static", size.games, context.seed) for o in ("random", "maxlib")]
+        rates = [Rate.of(play_duel(duel)["scores"]) for duel in duels]
+        rows.append([name, *(percent(rate.win_rate, rate.interval) for rate in rates)])
     tested, lines, comparisons = [], [], []
-    for name, points in papers.EVOLUTION_POINTS.items():
-        trend, where = paper_trend(name), papers.EVOLUTION_TABLES[name]
+    for name, table in papers.EVOLUTION.items():
+        points, ours = table["points"], SHAPES[name](13, 13).n_weights
+        trend, where = paper_trend(name), papers.CLAIMS[f"kendall.line.{name}"].where
         shown = [number(trend.slope), f"{trend.r:.2f}", f"{trend.p:.2f}"]
         tested.append([where, name, " ".join(map(str, points)), *shown])
-        x = [papers.EVOLUTION_EVERY[name] * i for i in range(len(points))]
-        lines.append(line(f"{where}, {name}", x, points))
-        comparisons.append(
-            compare(
-                f"kendall.line.{name}", holds=trend.p < 0.05,
-                text=f"slope {shown[0]}, p = {shown[2]}",
-                why="Its own points: such a slope is too often chance.",
-            )
-        )  # fmt: skip
-    for name, paper in papers.EVOLUTION_WEIGHTS.items():
-        ours = SHAPES[name](13, 13).n_weights
-        why, text = "The paper does not mention biases.", f"{ours:,} with biases"
-        fits = paper <= ours <= 1.03 * paper
-        comparisons.append(compare(f"kendall.weights.{name}", holds=fits, text=text, why=why))
+        steps = [table["every"] * i for i in range(len(points))]
+        lines.append(line(f"{where}, {name}", steps, points))
+        text, fits = f"slope {shown[0]}, p = {shown[2]}", 1 <= ours / table["weights"] <= 1.03
+        comparisons += [
+            compare(f"kendall.line.{name}", holds=trend.p < 0.05, text=text),
+            compare(f"kendall.weights.{name}", holds=fits, text=f"{ours:,} with biases"),
+        ]
     columns = ["table", "network", "points by generation", "slope", "r", "p"]
     note = "A straight line through the points; p is the probability of such a slope by chance."
-    tables = [Table("The paper's own tables, tested", columns, tested, note)]
-    if rows:
-        title = "Shipped champions' openings, finished by the rule player"
-        tables.append(Table(title, ["player", "random", "maxlib"], rows))
+    champions = "Shipped champions' openings, finished by the rule player"
     title = "The paper's points: is there a trend?"
     return Findings(
-        text="The paper reads learning off a rising line through its points. A test shows that "
-        "such lines may be chance. The champions were bred here.",
-        tables=tables,
+        text=papers.TEXTS["opening-evolution-paper"],
+        tables=[
+            Table("The paper's own tables, tested", columns, tested, note),
+            Table(champions, ["player", "random", "maxlib"], rows),
+        ],
         figures=[Plot(title, "generation", "points", lines)],
         comparisons=comparisons,
     )
@@ -578,7 +478,7 @@ def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
 
 def paper_trend(network: str) -> Trend:
     """Return the line through the paper's points, one step of its table as the unit."""
-    points = papers.EVOLUTION_POINTS[network]
+    points = papers.EVOLUTION[network]["points"]
     return Trend.through(list(range(len(points))), points)
 
 

@@ -1,8 +1,5 @@
 """Openings by temporal differences (Huang 2003): a player learns, and what its inputs add.
 
-The paper's players are trained and play each other. A training has a run folder with
-`model.safetensors` when it is done. Trainings and matches continue where they stopped.
-
 The paper's Table 2 is a mean of ratios and its Table 4 a mean of differences in percentage points
 (its own numbers only fit that way), so both measures are reported for both encodings. Tests are
 over seeds, and Holm's rule corrects for the numbers of a table.
@@ -12,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
+from itertools import combinations, product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -23,14 +22,14 @@ from tengen.errors import TengenError
 from tengen.lab import papers
 from tengen.lab.result import Bars, Findings, Plot, Series, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
-from tengen.lab.verdicts import Comparison, compare, percent
-from tengen.learners import opening_td
-from tengen.learners.opening_td import KIND, SETS, OpeningTD, Side, TDSettings
-from tengen.learners.opening_td.learner import RANDOM_NAME
-from tengen.models import has_model
+from tengen.lab.verdicts import Comparison, compare, percent, show
+from tengen.learners.opening_td import OpeningTD, PlayoutJudge, TDSettings, play_match
+from tengen.learners.opening_td.learner import RANDOM_NAME, Side
+from tengen.learners.opening_td.settings import SELF, SETS
 from tengen.models.runs import Run, read_metrics
 from tengen.models.settings import CheckedSettings, setting
 from tengen.parallel import map_jobs
+from tengen.players import make_expert, make_player
 from tengen.progress import Report
 from tengen.statistics import Interval, Rate, holm, mean_interval, mean_test, spearman, wilson
 
@@ -53,9 +52,7 @@ def expert_of(spec: str) -> Expert:
         number = spec.partition(":")[2] or "64"
         if not number.isdigit() or int(number) < 1:
             raise TengenError(f"expert {spec!r}: playouts: must be followed by a number")
-        return opening_td.PlayoutJudge(int(number))
-    from tengen.players.spec import make_expert
-
+        return PlayoutJudge(int(number))
     return make_expert(spec)
 
 
@@ -66,8 +63,6 @@ def _side_of(spec: str) -> Side:
         return RANDOM_NAME
     if spec.endswith(".safetensors"):
         return OpeningTD.load(spec)
-    from tengen.players.spec import make_player
-
     return make_player(spec)
 
 
@@ -85,19 +80,15 @@ class TrainJob:
         return str(Path(self.folder) / "model.safetensors")
 
 
-def train(
-    job: TrainJob, on_game: Callable[[int], None] = lambda games: None
-) -> list[dict[str, Any]]:
+def train(job: TrainJob, on_game: Callable[[int], None] = lambda games: None) -> list[Row]:
     """Train one player, continuing its run; return its learning curve."""
     settings = job.settings
-    alone = settings.opponent == opening_td.SELF
-    opponent = None if alone else _side_of(settings.opponent)
+    name = settings.opponent
+    opponent = None if name == SELF else _side_of(name)
     if isinstance(opponent, str | OpeningTD):
-        raise TengenError(
-            f"opponent {settings.opponent!r}: for random moves set random_opponent to 1"
-        )
+        raise TengenError(f"opponent {name!r}: for random moves set random_opponent to 1")
     expert, referee = expert_of(settings.expert), expert_of(settings.referee or settings.expert)
-    with Run.open(job.folder, KIND, settings, resume=job.resume) as run:
+    with Run.open(job.folder, OpeningTD.kind, settings, resume=job.resume) as run:
         done = run.start is not None and run.start.step >= settings.games
         if not (done and Path(job.model).is_file()):
             learner = OpeningTD(settings=settings)
@@ -106,12 +97,9 @@ def train(
     return curve_of(job.folder)
 
 
-def curve_of(folder: str | Path) -> list[dict[str, Any]]:
+def curve_of(folder: str | Path) -> list[Row]:
     """Return the learning curve of a run: games, win_rate, interval, mean_score of each point."""
-    return [
-        {"games": row["step"], **{key: value for key, value in row.items() if key != "step"}}
-        for row in read_metrics(folder)
-    ]
+    return [{"games": row.pop("step"), **row} for row in read_metrics(folder)]
 
 
 @dataclass(frozen=True)
@@ -126,9 +114,9 @@ class MatchJob:
     random_plies: int | None = None
 
 
-def play(job: MatchJob) -> dict[str, Any]:
+def play(job: MatchJob) -> Row:
     """Play one match; scores are from the player's view."""
-    match = opening_td.play_match(
+    match = play_match(
         OpeningTD.load(job.model), _side_of(job.opponent), expert_of(job.expert),
         games=job.games, seed=job.seed, random_plies=job.random_plies,
     )  # fmt: skip
@@ -141,17 +129,14 @@ def evaluate(
     workers: int = 1,
     log: Path | None = None,
     report: Report = lambda done, total: None,
-) -> dict[str, Any]:
-    """Play a model's openings against an opponent, in parts of 50 games.
-
-    Finished parts are stored in `log`; a stopped evaluation with the same settings continues.
-    """
-    parts = {}
-    for first in range(0, job.games, _PART):
-        games, seed = min(_PART, job.games - first), job.seed * 100_003 + first
-        part = replace(job, games=games, seed=seed)
-        parts[repr(part)] = part
-    rows = Journal(log).complete(parts, play, workers=workers, report=report)
+) -> Row:
+    """Play a model's openings against an opponent, in parts of 50 games, which `log` stores."""
+    parts = [
+        replace(job, games=min(_PART, job.games - first), seed=job.seed * 100_003 + first)
+        for first in range(0, job.games, _PART)
+    ]
+    jobs = {repr(part): part for part in parts}
+    rows = Journal(log).complete(jobs, play, workers=workers, report=report)
     rate = Rate.of([score for row in rows for score in row["scores"]])
     who = {"model": job.model, "opponent": job.opponent, "expert": job.expert}
     return {**who, **asdict(rate)}
@@ -172,78 +157,75 @@ class CurveSize:
 
 def learning(context: LabContext, size: CurveSize) -> Findings:
     """Train player ABCDE and draw its curve; evaluate the shipped players."""
-    curve_every, curve_games = size.curve_every, size.curve_games
     settings = TDSettings(
-        games=size.games, curve_every=curve_every, curve_games=curve_games, seed=context.seed
-    )
+        games=size.games, curve_every=size.curve_every, curve_games=size.curve_games,
+        seed=context.seed,
+    )  # fmt: skip
     report = context.between(0.0, 0.6, "training game")
     job = TrainJob(str(context.place("opening-td/player")), settings)
     curve = train(job, on_game=lambda games: report(games, size.games))
     shipped = _shipped(context, size.shipped_games)
     rows = [
-        [name, opponent, percent(got["win_rate"], got["interval"]), f"{got['mean_score']:+.1f}"]
-        for (name, opponent), got in shipped.items()
+        [*pair, percent(*_rate(got)), f"{got['mean_score']:+.1f}"] for pair, got in shipped.items()
     ]
     title = f"Openings of shipped players, {size.shipped_games} games each, finished by the expert"
     full, first, last = size.games >= _PAPER_GAMES, curve[0], curve[-1]
-    why = "The expert is ours, not GNU Go."
+    why = "" if full else "Less training than the paper's. "
     comparisons = [
         compare(
-            "huang.figure4.untrained", first["win_rate"], first["interval"], full=full,
+            "huang.figure4.untrained", *_rate(first), full=full,
             why=f"{size.curve_games} games; an untrained player is as good as random.",
         ),
         compare(
-            "huang.figure4.binary", last["win_rate"], last["interval"], full=full,
+            "huang.figure4.binary", *_rate(last), full=full,
             detail="" if full else f"here after {last['games']:,}",
-            why=why if full else f"Less training than the paper's. {why}",
+            why=f"{why}The expert is ours, not GNU Go.",
+        ),
+        compare(
+            "huang.figure4.binary", *_rate(shipped[_SHIPPED[0], "random"]),
+            detail=f"shipped {_SHIPPED[0]}",
         ),
     ]  # fmt: skip
-    if got := shipped.get((_SHIPPED[0], "random")):
-        why = "The same inputs, network and training; the paper does not give its learning rate."
-        found, detail = (got["win_rate"], got["interval"]), f"shipped {_SHIPPED[0]}"
-        comparisons.append(compare("huang.figure4.binary", *found, detail=detail, why=why))
     return Findings(
-        text=f"Player ABCDE (all inputs, binary, TD(0), self-play) learns from {size.games} "
-        "openings of twenty plies; the built-in expert finishes them and decides who won. The "
-        "shipped player td-abcde-9x9 was trained as long as the paper's.",
+        text=papers.TEXTS["opening-td"].format(size),
         tables=[Table(title, ["player", "against", "wins", "mean score"], rows)],
-        figures=[
-            _curve_plot("player ABCDE against random openings while it learns", {"binary": curve})
-        ],
+        figures=[_curve_plot("ABCDE against random while it learns", {"binary": curve})],
         comparisons=comparisons,
         data={"curve": curve, "shipped": list(shipped.values())},
     )
 
 
-def _shipped(context: LabContext, games: int) -> dict[tuple[str, str], dict[str, Any]]:
+def _rate(got: Row) -> tuple[float, Interval]:
+    return got["win_rate"], got["interval"]
+
+
+def _shipped(context: LabContext, games: int) -> dict[tuple[str, str], Row]:
     """Evaluate the openings of the shipped players, each pair once."""
     found = {}
-    pairs = [(n, o) for n in _SHIPPED if has_model(n) for o in ("random", "maxlib")]
+    pairs = list(product(_SHIPPED, ("random", "maxlib")))
     for number, (name, opponent) in enumerate(pairs):
         context.at(0.6 + 0.4 * number / len(pairs), f"{name} against {opponent}")
         job = MatchJob(name, opponent, "builtin", games, context.seed)
-        found[name, opponent] = context.once(
-            f"opening-td/{name}-{opponent}",
-            lambda job=job: evaluate(job, workers=context.workers),  # type: ignore[misc]
-        )
+        match = partial(evaluate, job, workers=context.workers)
+        found[name, opponent] = context.once(f"opening-td/{name}-{opponent}", match)
     return found
 
 
-def _curve_plot(title: str, curves: dict[str, list[dict[str, Any]]]) -> Plot:
+def _curve_plot(title: str, curves: dict[str, list[Row]]) -> Plot:
     """Draw learning curves of player ABCDE by encoding, and the end of the paper's."""
-    lines = [
-        line(
-            f"ABCDE, {encoding}",
-            *([point[key] for point in curve] for key in ("games", "win_rate", "interval")),
-        )
-        for encoding, curve in curves.items()
-    ]
-    rules = {"the paper after 3,000": papers.TD_FIGURE_4[_PAPER_GAMES]}
+    lines = []
+    for encoding, curve in curves.items():
+        points = ([point[key] for point in curve] for key in ("games", "win_rate", "interval"))
+        lines.append(line(f"ABCDE, {encoding}", *points))
+    rules = {"the paper after 3,000": papers.figures("huang.figure4")["binary"]}
     title, x = f"Figure 4: {title}", "openings of self-play"
     return Plot(title, x, "wins", lines, rules=rules, bottom=0.0, top=1.03)
 
 
 # ----- Tables 1 to 5: playing -----
+
+
+Matches = dict[int, list[Row]]  # the matches of an experiment by seed
 
 
 @dataclass(frozen=True)
@@ -278,15 +260,6 @@ class InputTables(CheckedSettings):
         return self.referee or self.expert
 
 
-@dataclass(frozen=True)
-class PlayedTables:
-    """The matches of an experiment by seed, and the folder of its players."""
-
-    folder: Path
-    size: InputTables
-    matches: dict[int, list[Row]]
-
-
 def player_folder(folder: Path, seed: int, features: str, encoding: str) -> Path:
     """Return the run folder of a player."""
     return folder / f"seed-{seed}" / f"{features}-{encoding}"
@@ -294,27 +267,19 @@ def player_folder(folder: Path, seed: int, features: str, encoding: str) -> Path
 
 def _train_jobs(folder: Path, size: InputTables, seed: int) -> list[TrainJob]:
     """List the trainings of one seed: ABCDE measured every 50 games, the others every 500."""
-    return [
-        TrainJob(
-            str(player_folder(folder, seed, features, encoding)),
-            TDSettings(
-                rows=size.rows,
-                komi=size.komi,
-                games=size.games,
-                features=features,
-                encoding=encoding,
-                expert=size.expert,
-                referee=size.judged_by,
-                curve_every=50 if features == "ABCDE" else 500,
-                curve_games=size.curve_games,
+    jobs = []
+    # Those with the longest learning curves first, so that workers end together.
+    for features in sorted(size.sets, key=len, reverse=True):
+        for encoding in reversed(ENCODINGS):
+            settings = TDSettings(
+                rows=size.rows, komi=size.komi, games=size.games, features=features,
+                encoding=encoding, expert=size.expert, referee=size.judged_by,
+                curve_every=50 if features == "ABCDE" else 500, curve_games=size.curve_games,
                 # Every player has its own weights and its own games.
                 seed=1000 * seed + 2 * size.sets.index(features) + (encoding == "binary"),
-            ),
-        )
-        # Those with the longest learning curves first, so that workers end together.
-        for features in sorted(size.sets, key=len, reverse=True)
-        for encoding in reversed(ENCODINGS)
-    ]
+            )  # fmt: skip
+            jobs.append(TrainJob(str(player_folder(folder, seed, features, encoding)), settings))
+    return jobs
 
 
 def _match_jobs(folder: Path, size: InputTables, seed: int) -> dict[str, MatchJob]:
@@ -322,8 +287,7 @@ def _match_jobs(folder: Path, size: InputTables, seed: int) -> dict[str, MatchJo
     pairs = [
         ((first, encoding), (second, encoding))
         for encoding in ENCODINGS
-        for i, first in enumerate(size.sets)
-        for second in size.sets[i + 1 :]
+        for first, second in combinations(size.sets, 2)
     ]
     pairs += [((features, "binary"), (features, "scalar")) for features in size.sets]
     jobs = {}
@@ -335,13 +299,13 @@ def _match_jobs(folder: Path, size: InputTables, seed: int) -> dict[str, MatchJo
     return jobs
 
 
-def play_tables(context: LabContext, folder: Path, size: InputTables) -> PlayedTables:
+def play_tables(context: LabContext, folder: Path, size: InputTables) -> Matches:
     """Train and match all players of all seeds, continuing what is there."""
-    matches = {}
+    matches: Matches = {}
     for number, seed in enumerate(range(context.seed, context.seed + size.seeds)):
         low, high = number / size.seeds, (number + 0.7) / size.seeds
         place = folder / f"seed-{seed}"
-        with Run.open(place, f"{KIND} tables", size, resume=True):
+        with Run.open(place, f"{OpeningTD.kind} tables", size, resume=True):
             report = context.between(low, high, f"seed {seed}: players trained")
             jobs = _train_jobs(folder, size, seed)
             trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
@@ -351,12 +315,7 @@ def play_tables(context: LabContext, folder: Path, size: InputTables) -> PlayedT
                 _match_jobs(folder, size, seed), play, workers=context.workers, ray=context.ray,
                 report=context.between(high, (number + 1) / size.seeds, f"seed {seed}: matches"),
             )  # fmt: skip
-    return PlayedTables(folder, size, matches)
-
-
-def points_of(row: Row) -> float:
-    """Return how many games of a match its first player won; draws count half."""
-    return float((1 + np.sign(row["scores"])).sum() / 2)
+    return matches
 
 
 def players_of(key: str) -> list[tuple[str, str]]:
@@ -377,100 +336,91 @@ def duplicates(row: Row) -> int:
 # ----- Tables 1 to 5: counting -----
 
 
-def tables_data(played: PlayedTables) -> dict[str, Any]:
-    """Return Figure 4 and all tables as plain numbers."""
-    size = played.size
-    wins = {e: wins_of(played, e) for e in ENCODINGS}
+def tables_data(folder: Path, size: InputTables, matches: Matches) -> dict[str, Any]:
+    """Return Figure 4 and all tables as plain numbers; the folder has the players."""
+    wins = {e: wins_of(matches, e) for e in ENCODINGS}
+    paper = {e: [papers.figures(f"{t}.{e}") for t in _ids(e)] for e in ENCODINGS}
     games = (len(size.sets) - 1) * size.pair_games
     return {
-        "seeds": list(played.matches),
+        "seeds": list(matches),
         "training_games": size.games,
         "pair_games": size.pair_games,
         "expert": size.expert,
         "referee": size.judged_by,
-        "figure4": {e: _curve(played, e) for e in ENCODINGS},
-        "wins": {e: _table(wins[e], games, papers.TD_WINS[e]) for e in ENCODINGS},
-        "spread": {e: spread(wins[e], papers.TD_WINS[e]) for e in ENCODINGS},
-        "gains": {e: gains_of(wins[e], papers.TD_GAINS[e]) for e in ENCODINGS},
-        "twins": _twins(played),
-        "duplicates": sum(duplicates(row) for rows in played.matches.values() for row in rows),
+        "figure4": {e: _curve(folder, size, matches, e) for e in ENCODINGS},
+        "wins": {e: _entries(wins[e], paper[e][0], 0.5, games) for e in ENCODINGS},
+        "spread": {e: spread(wins[e], paper[e][0]) for e in ENCODINGS},
+        "gains": {e: gains_of(wins[e], paper[e][1]) for e in ENCODINGS},
+        "twins": _twins(matches, size.pair_games),
+        "duplicates": sum(duplicates(row) for rows in matches.values() for row in rows),
     }
 
 
-def wins_of(played: PlayedTables, encoding: str) -> dict[str, list[float]]:
+def _ids(encoding: str) -> list[str]:
+    """Return how the ids of the claims of an encoding's tables of wins and gains begin."""
+    return [f"huang.{table.lower().replace(' ', '')}" for table in papers.TD_TABLES[encoding]]
+
+
+def wins_of(matches: Matches, encoding: str) -> dict[str, list[float]]:
     """Return each player's share of wins over all opponents, one number per seed."""
-    sets = played.size.sets
-    shares: dict[str, list[float]] = {features: [] for features in sets}
-    for rows in played.matches.values():
-        points, games = dict.fromkeys(sets, 0.0), dict.fromkeys(sets, 0)
+    shares: dict[str, list[float]] = {}
+    for rows in matches.values():
+        scores: dict[str, list[float]] = {}
         for row in rows:
             (a, kind), (b, other) = players_of(row["key"])
             if kind == other == encoding:
-                count, won = len(row["scores"]), points_of(row)
-                for player, own in ((a, won), (b, count - won)):
-                    points[player] += own
-                    games[player] += count
-        for features in sets:
-            if games[features]:
-                shares[features].append(points[features] / games[features])
+                scores.setdefault(a, []).extend(row["scores"])
+                scores.setdefault(b, []).extend(-score for score in row["scores"])
+        for features, own in scores.items():
+            shares.setdefault(features, []).append(Rate.of(own).win_rate)
     return shares
 
 
 def interval_of(values: list[float], games: int | None = None) -> Interval | None:
-    """Return a 95 % interval: over seeds by Student's t; for one seed over its games, if known.
-
-    With `games` the values are shares of games, so the interval ends at 0 and 1.
-    """
+    """Return a 95 % interval over seeds; for one seed over its `games`, if values are shares."""
     found = mean_interval(values)
     if found is None:
         return wilson(values[0] * games, games) if values and games else None
     return (max(found[0], 0.0), min(found[1], 1.0)) if games else found
 
 
-def _entry(values: list[float], games: int | None, paper: float, chance: float) -> dict[str, Any]:
-    interval = interval_of(values, games)
+def _entries(
+    values: dict[str, list[float]], paper: dict[str, float], chance: float, games: int | None = None
+) -> dict[str, dict[str, Any]]:
+    """Compare the values by seed of a table with the paper's and, by Holm's rule, with chance."""
+    tests = [mean_test(own, chance) for own in values.values()]
     return {
-        "value": float(np.mean(values)) if values else None,
-        "interval": list(interval) if interval else None,
-        "by_seed": values,
-        "paper": paper,
-        "p": mean_test(values, chance),
+        name: {
+            "value": float(np.mean(own)) if own else None,
+            "interval": list(interval) if (interval := interval_of(own, games)) else None,
+            "by_seed": own,
+            "paper": paper[name],
+            "p": p,
+            "significant": significant,
+        }
+        for (name, own), p, significant in zip(values.items(), tests, holm(tests), strict=True)
     }
 
 
-def mark(entries: Sequence[dict[str, Any]]) -> None:
-    """Set `significant` of the entries of one table by Holm's rule.
-
-    >>> entries = [{"p": 0.04}, {"p": 0.001}, {"p": 0.03}]
-    >>> mark(entries)
-    >>> [entry["significant"] for entry in entries]
-    [False, True, False]
-    """
-    for entry, stands in zip(entries, holm([e["p"] for e in entries]), strict=True):
-        entry["significant"] = stands
-
-
-def spread(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, Any] | None:
+def spread(shares: dict[str, list[float]], paper: dict[str, float]) -> dict[str, Any] | None:
     """Separate the differences between players from the differences between seeds.
 
-    `run_sd` is the standard deviation of one player's share from seed to seed. Differences between
-    two players' means above `tukey` are significant (Tukey, all pairs at once); above `tukey_one`
-    they would be between single runs. None for a single seed.
+    `run_sd` is the standard deviation of one player's share from seed to seed. Differences above
+    `tukey` between means, or `tukey_one` between single runs, are significant. None for one seed.
     """
-    players = [f for f in shares if shares[f]]
-    seeds = len(shares[players[0]]) if players else 0
-    if seeds < 2 or len(players) < 3:
+    grid = np.array(list(shares.values()))
+    if len(shares) < 3 or grid.shape[1] < 2:
         return None
     from scipy import stats
 
-    grid = np.array([shares[f] for f in players])
+    players, seeds = grid.shape
     means = grid.mean(axis=1)
     run_sd = float(np.sqrt(grid.var(axis=1, ddof=1).mean()))
-    q = float(stats.studentized_range.ppf(0.95, len(players), len(players) * (seeds - 1)))
+    q = float(stats.studentized_range.ppf(0.95, players, players * (seeds - 1)))
     tukey = q * run_sd / np.sqrt(seeds)
-    gaps = np.abs(means[:, None] - means[None])[np.triu_indices(len(players), 1)]
+    gaps = np.abs(means[:, None] - means[None])[np.triu_indices(players, 1)]
     between = float(max(means.var(ddof=1) - run_sd**2 / seeds, 0.0))
-    ranks = spearman(means, [float(paper[f]) for f in players])
+    ranks = spearman(means, [paper[f] for f in shares])
     return {
         "run_sd": run_sd,
         "player_sd": between**0.5,
@@ -482,74 +432,47 @@ def spread(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, A
     }
 
 
-def _table(
-    shares: dict[str, list[float]], games: int, paper: dict[str, int]
-) -> dict[str, dict[str, Any]]:
-    entries = {f: _entry(v, games, paper[f] / 100, 0.5) for f, v in shares.items() if v}
-    mark(list(entries.values()))
-    return entries
-
-
-def gains_of(shares: dict[str, list[float]], paper: dict[str, int]) -> dict[str, Any]:
+def gains_of(shares: dict[str, list[float]], paper: dict[str, float]) -> dict[str, Any]:
     """Return what each feature adds, as mean ratio and as mean difference, over its pairs."""
-    gains = {}
+    found: dict[str, dict[str, list[float]]] = {"relative": {}, "points": {}}
     for feature in _FEATURES:
-        pairs = [
-            (f, "".join(sorted(f + feature)))
-            for f in shares
-            if feature not in f and "".join(sorted(f + feature)) in shares
-        ]
-        # A player that won nothing, in a very small run, has no ratio.
-        rated = [(a, b) for a, b in pairs if min(shares[a], default=0.0) > 0]
-        seeds = range(min((len(own) for own in shares.values()), default=0))
-        if not pairs or not seeds:
-            continue
-        ratios = [
-            float(np.mean([shares[b][s] / shares[a][s] - 1 for a, b in rated]))
-            for s in (seeds if rated else ())
-        ]
-        points = [float(np.mean([shares[b][s] - shares[a][s] for a, b in pairs])) for s in seeds]
-        gains[feature] = {
-            "relative": _entry(ratios, None, paper[feature] / 100, 0.0),
-            "points": _entry(points, None, paper[feature] / 100, 0.0),
-        }
-    for measure in ("relative", "points"):
-        mark([gain[measure] for gain in gains.values()])
-    return gains
+        more = {f: "".join(sorted(f + feature)) for f in shares if feature not in f}
+        pairs = [(np.array(shares[a]), np.array(shares[b])) for a, b in more.items() if b in shares]
+        if pairs:
+            # A player that won nothing, in a very small run, has no ratio.
+            ratios = [b / a - 1 for a, b in pairs if a.min() > 0]
+            found["relative"][feature] = np.mean(ratios, axis=0).tolist() if ratios else []
+            found["points"][feature] = np.mean([b - a for a, b in pairs], axis=0).tolist()
+    tables = {measure: _entries(values, paper, 0.0) for measure, values in found.items()}
+    return {f: {measure: tables[measure][f] for measure in tables} for f in found["points"]}
 
 
-def _twins(played: PlayedTables) -> dict[str, Any]:
+def _twins(matches: Matches, games: int) -> dict[str, Any]:
     """Return how often the binary player beats its scalar twin, and means by feature."""
-    shares: dict[str, list[float]] = {f: [] for f in played.size.sets}
-    for rows in played.matches.values():
-        for row in rows:
-            (a, _), (b, _) = players_of(row["key"])
-            if a == b:
-                shares[a].append(points_of(row) / len(row["scores"]))
-    players = _table(shares, played.size.pair_games, papers.TD_TWINS)
-    means = {}
-    for feature in (*_FEATURES, "all"):
-        names = [f for f in shares if shares[f] and (feature == "all" or feature in f)]
-        paper = [p for f, p in papers.TD_TWINS.items() if feature == "all" or feature in f]
-        if names:
-            by_seed = [float(x) for x in np.mean([shares[f] for f in names], axis=0)]
-            means[feature] = _entry(by_seed, None, float(np.mean(paper)) / 100, 0.5)
-    mark(list(means.values()))
-    return {"players": players, "means": means}
+    shares: dict[str, list[float]] = {}
+    for row in (row for rows in matches.values() for row in rows):
+        (a, _), (b, _) = players_of(row["key"])
+        if a == b:
+            shares.setdefault(a, []).append(Rate.of(row["scores"]).win_rate)
+    paper = papers.figures("huang.table5")
+    players = {f: [s for s in paper if f in s or f == "all"] for f in (*_FEATURES, "all")}
+    theirs = {f: fmean(paper[s] for s in chosen) for f, chosen in players.items()}
+    found = {f: [shares[s] for s in chosen if s in shares] for f, chosen in players.items()}
+    means = {f: np.mean(own, axis=0).tolist() for f, own in found.items() if own}
+    table = _entries(shares, paper, 0.5, games)
+    return {"players": table, "means": _entries(means, theirs, 0.5)}
 
 
-def _curve(played: PlayedTables, encoding: str) -> list[dict[str, Any]]:
+def _curve(folder: Path, size: InputTables, matches: Matches, encoding: str) -> list[Row]:
     """Return the learning curve of ABCDE, averaged over seeds."""
     by_games: dict[int, list[float]] = {}
-    for seed in played.matches if "ABCDE" in played.size.sets else ():
-        for point in curve_of(player_folder(played.folder, seed, "ABCDE", encoding)):
+    for seed in matches if "ABCDE" in size.sets else ():
+        for point in curve_of(player_folder(folder, seed, "ABCDE", encoding)):
             by_games.setdefault(point["games"], []).append(point["win_rate"])
     points = []
     for games, rates in sorted(by_games.items()):
-        interval = interval_of(rates, played.size.curve_games) or (0.0, 1.0)
-        points.append(
-            {"games": games, "win_rate": float(np.mean(rates)), "interval": list(interval)}
-        )
+        interval = list(interval_of(rates, size.curve_games) or (0.0, 1.0))
+        points.append({"games": games, "win_rate": float(np.mean(rates)), "interval": interval})
     return points
 
 
@@ -558,22 +481,13 @@ def _curve(played: PlayedTables, encoding: str) -> list[dict[str, Any]]:
 
 def tables(context: LabContext, size: InputTables) -> Findings:
     """Train players with different inputs and let them meet: what each input adds."""
-    played = play_tables(context, context.place("opening-td/tables"), size)
-    data = tables_data(played)
+    folder = context.place("opening-td/tables")
+    data = tables_data(folder, size, play_tables(context, folder, size))
     curves = {encoding: curve for encoding, curve in data["figure4"].items() if curve}
     return Findings(
-        text="What do the inputs add? A is the bare board, B the distance to the edge, C "
-        "liberties, D stones of the block, E nearby stones. The players meet in round robins, "
-        "scalar and binary apart, then every binary player meets its scalar twin. Each player was "
-        f"trained on {size.games} openings (the paper: several thousand) and plays "
-        f"{size.pair_games} games per pair among {len(size.sets)} players (the paper: 100 among "
-        f"16); trainings of each: {size.seeds}. A star marks what differs from chance over the "
-        "seeds (Student's t, corrected by Holm's rule).",
+        text=papers.TEXTS["opening-td-inputs"].format(size, players=len(size.sets)),
         tables=result_tables(data),
-        figures=[
-            *([_curve_plot("against random", curves)] if curves else []),
-            *_gain_bars(data),
-        ],
+        figures=[*([_curve_plot("against random", curves)] if curves else []), *_gain_bars(data)],
         comparisons=_table_comparisons(data, size),
         data=data,
     )
@@ -586,23 +500,21 @@ def result_tables(data: dict[str, Any]) -> list[Table]:
         rows = sorted(data["wins"][encoding].items(), key=lambda item: item[1]["value"])
         shown.append(_wins_table(f"{wins}: wins over all opponents, {encoding}", rows))
         if found := data["spread"][encoding]:
-            cells = (
-                _percent(found["run_sd"]),
-                _percent(found["player_sd"]),
-                f"{found['different_pairs']} of {found['pairs']}",
-                _percent(found["tukey"]),
-                f"{found['rank_with_paper'] or 0.0:+.2f} with the paper's",
-            )
-            columns = ["run to run, sd", "players, sd", "different pairs", "least difference"]
-            shown.append(Table(f"{wins}: what is chance", [*columns, "ranks"], [cells]))
-        if data["gains"][encoding]:
-            rows_ = []
-            for feature, gain in data["gains"][encoding].items():
-                own = [(_percent(gain[m]["value"]), _range(gain[m])) for m in gain]
-                rows_.append((feature, *own[0], *own[1], _percent(gain["points"]["paper"], 0)))
-            columns = ["feature", "relative", "95 %", "points", "95 %", "paper"]
+            cells = {
+                "run to run, sd": percent(found["run_sd"]),
+                "players, sd": percent(found["player_sd"]),
+                "different pairs": f"{found['different_pairs']} of {found['pairs']}",
+                "least difference": percent(found["tukey"]),
+                "ranks": f"{found['rank_with_paper'] or 0.0:+.2f} with the paper's",
+            }
+            shown.append(Table(f"{wins}: what is chance", [*cells], [[*cells.values()]]))
+        if found := data["gains"][encoding]:
             title = f"{gains}: gain from adding a feature, {encoding}"
-            shown.append(Table(title, columns, rows_))
+            cells_ = [
+                [f, *map(_shown, gain.values()), percent(gain["points"]["paper"])]
+                for f, gain in found.items()
+            ]
+            shown.append(Table(title, ["feature", "relative", "points", "paper"], cells_))
     twins = data["twins"]
     means = [(f"mean of {f}", entry) for f, entry in twins["means"].items()]
     title = "Table 5: binary against its scalar twin"
@@ -611,25 +523,19 @@ def result_tables(data: dict[str, Any]) -> list[Table]:
     games = sorted({g for e in at for g in at[e] if g % 500 == 0})
     if games:
         title = "Figure 4: ABCDE against random (paper: about 50 % at the start, just over 75 % at "
-        points = [(str(g), *(_percent(at[e].get(g)) for e in at)) for g in games]
+        points = [(str(g), *(show(at[e].get(g), unit="%") for e in at)) for g in games]
         shown.append(Table(title + "3,000)", ["games", *at], points))
     return shown
 
 
 def _wins_table(title: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> Table:
-    cells = [(f, _percent(e["value"]), _range(e), _percent(e["paper"], 0)) for f, e in rows]
-    return Table(title, ["player", "here", "95 %", "paper"], cells)
+    cells = [(name, _shown(entry), percent(entry["paper"])) for name, entry in rows]
+    return Table(title, ["player", "here", "paper"], cells)
 
 
-def _percent(share: float | None, digits: int = 1) -> str:
-    return "" if share is None else f"{100 * share:.{digits}f}"
-
-
-def _range(entry: dict[str, Any]) -> str:
-    if entry["interval"] is None:
-        return ""
-    low, high = entry["interval"]
-    return f"{100 * low:.1f} to {100 * high:.1f}" + ("*" if entry.get("significant") else "")
+def _shown(entry: dict[str, Any]) -> str:
+    """Format a number of a table with its interval; a star if it is significant."""
+    return show(entry["value"], entry["interval"], "%") + ("*" if entry["significant"] else "")
 
 
 def _known_gains(data: dict[str, Any], encoding: str) -> dict[str, Any]:
@@ -643,33 +549,29 @@ def _gain_bars(data: dict[str, Any]) -> list[Bars]:
     figures = []
     for encoding, (_, where) in papers.TD_TABLES.items():
         gains = _known_gains(data, encoding)
-        if not gains:
-            continue
         entries = list(gains.values())
         known = all(entry["interval"] for entry in entries)
         ends = [[100 * end for end in e["interval"]] for e in entries] if known else None
         ours = Series("here", [100 * e["value"] for e in entries], ends)
-        paper = Series("the paper", [papers.TD_GAINS[encoding][f] for f in gains])
+        paper = Series("the paper", [round(100 * e["paper"]) for e in entries])
         unit = "%, relative" if encoding == "scalar" else "percentage points"
         title = f"{where}: gain from adding a feature, {encoding}"
         figures.append(Bars(title, unit, list(gains), [ours, paper]))
-    return figures
+    return [figure for figure in figures if figure.names]
 
 
 def _table_comparisons(data: dict[str, Any], size: InputTables) -> list[Comparison]:
     """Compare the tables with the paper's; a verdict needs its players, games and several seeds."""
     full = size.seeds > 1 and size.games >= _PAPER_GAMES and set(size.sets) == set(SETS)
     entries: dict[str, dict[str, Any]] = {}
-    for encoding, places in papers.TD_TABLES.items():
-        wins, gains = (place.lower().replace(" ", "") for place in places)
+    for encoding in ENCODINGS:
+        wins, gains = _ids(encoding)
         if curve := data["figure4"][encoding]:
             entries[f"huang.figure4.{encoding}"] = {**curve[-1], "value": curve[-1]["win_rate"]}
-        for features, entry in data["wins"][encoding].items():
-            entries[f"huang.{wins}.{encoding}.{features}"] = entry
-        for feature, entry in _known_gains(data, encoding).items():
-            entries[f"huang.{gains}.{encoding}.{feature}"] = entry
-    for features, entry in data["twins"]["players"].items():
-        entries[f"huang.table5.{features}"] = entry
+        entries |= {f"{wins}.{encoding}.{f}": e for f, e in data["wins"][encoding].items()}
+        gained = _known_gains(data, encoding)
+        entries |= {f"{gains}.{encoding}.{f}": e for f, e in gained.items()}
+    entries |= {f"huang.table5.{f}": e for f, e in data["twins"]["players"].items()}
     if full:
         why = f"{size.seeds} seeds."
         return [compare(c, e["value"], e["interval"], why=why) for c, e in entries.items()]

@@ -1,8 +1,4 @@
-"""Show the results of a run as an HTML page and as Markdown.
-
-`gather` collects what the page says from the results of the steps; the templates of HTML and
-Markdown say the same. The same results give the same page, except for times.
-"""
+"""Show the results of a run as an HTML page and as Markdown; `gather` collects what both say."""
 
 from __future__ import annotations
 
@@ -10,12 +6,14 @@ import platform
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup, escape
 
 from tengen import __version__
@@ -24,7 +22,7 @@ from tengen.lab.drawing import draw
 from tengen.lab.papers import PAPERS
 from tengen.lab.result import Findings, Picture, Table
 from tengen.lab.steps import FULL, QUICK, Step, StepResult
-from tengen.lab.verdicts import UNMEASURED, WORDS, Comparison, RecordedRun, beside, recorded_runs
+from tengen.lab.verdicts import WORDS, Comparison, RecordedRun, beside, recorded_runs
 from tengen.models.runs import read_run
 from tengen.progress import span
 
@@ -52,27 +50,17 @@ class Section:
     @property
     def comparisons(self) -> list[Comparison]:
         """All claims: those this run measured, then what else is recorded."""
-        return beside(
-            (row for _, done in self.blocks for row in done.result.comparisons), self.runs
-        )
-
-    @property
-    def decided(self) -> list[Comparison]:
-        """Claims with a verdict."""
-        return [row for row in self.comparisons if row.verdict != UNMEASURED]
-
-    @property
-    def open(self) -> list[Comparison]:
-        """Claims that this run is too small for and no recorded run answers."""
-        return [row for row in self.comparisons if row.verdict == UNMEASURED]
+        own = (row for _, done in self.blocks for row in done.result.comparisons)
+        return beside(own, self.runs)
 
     @property
     def places(self) -> list[tuple[str, list[tuple[str, int]]]]:
         """Every table and figure of the paper with its verdicts, counted."""
-        found: dict[str, list[Comparison]] = {}
-        for row in self.comparisons:
-            found.setdefault(row.where, []).append(row)
-        return [(where, _counted(rows)) for where, rows in sorted(found.items())]
+        by_place = groupby(sorted(self.comparisons, key=_where), key=_where)
+        return [(where, _counted(rows)) for where, rows in by_place]
+
+
+_where = attrgetter("where")
 
 
 def _counted(rows: Iterable[Comparison]) -> list[tuple[str, int]]:
@@ -86,8 +74,7 @@ class Page:
     """Everything the page shows."""
 
     sections: Sequence[Section]
-    cost: Sequence[tuple[str, str, str, str, str]]
-    """Step, time, processor time and peak memory, and what the paper's experiment cost."""
+    cost: Sequence[tuple[str, ...]]  # step, time, processor time, peak memory, the paper's cost
     mode: str
     seed: int | None
     versions: str
@@ -117,47 +104,38 @@ def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) 
     run = read_run(folder)
     settings = {} if run is None else run.settings
     finished = [(step, done[step.name]) for step in steps if step.name in done]
-    sections, cost = [], []
+    sections = []
     for key, about in PARTS.items():
         blocks = [(step, result) for step, result in finished if step.part == key]
         missing = [step for step in steps if step.part == key and step.name not in done]
         sections.append(Section(key, *about, blocks, missing, recorded_runs(key)))
-    listed: set[str] = set()
+    cost, papers = [], dict(PAPERS)
     for step, used in finished:
-        paper = PAPERS[step.part].cost if step.part in PAPERS and step.part not in listed else ""
-        listed.add(step.part)
-        memory = f"{used.memory / 1e6:,.0f} MB"
-        cost.append((step.name, span(used.seconds), span(used.processor), memory, paper))
+        paper = papers.pop(step.part).cost if step.part in papers else ""  # once per paper
+        times = span(used.seconds), span(used.processor)
+        cost.append((step.name, *times, f"{used.memory / 1e6:,.0f} MB", paper))
     return Page(
         sections=sections,
         cost=cost,
         mode=settings.get("mode", QUICK),
         seed=settings.get("seed"),
-        versions=_versions(),
+        versions=", ".join(
+            [f"tengen {__version__}", f"Python {platform.python_version()}"]
+            + [f"{name} {version(name)}" for name in _PACKAGES]
+        ),
         seconds=span(sum(each.seconds for each in done.values())),
         complete=len(finished) == len(steps),
     )
 
 
-def _versions() -> str:
-    found = [f"tengen {__version__}", f"Python {platform.python_version()}"]
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            found.append(f"{name} {version(name)}")
-    return ", ".join(found)
-
-
 def write_report(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) -> Path:
     """Write `report.html` and `results.md` into the folder; return the path of the page."""
-    from jinja2 import Environment, PackageLoader, select_autoescape
-
     environment = Environment(
         loader=PackageLoader("tengen.lab", "templates"), autoescape=select_autoescape(),
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters |= {
-        "prose": _prose, "shapes": _shapes, "words": _columns_of_words, "span": span,
-    }  # fmt: skip
+    filters = {"prose": _prose, "shapes": _shapes, "words": _columns_of_words, "span": span}
+    environment.filters |= filters
     page = gather(folder, steps, done)
     for name in ("report.html", "results.md"):
         write_atomic(folder / name, environment.get_template(name).render(page=page))

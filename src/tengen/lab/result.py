@@ -1,8 +1,4 @@
-"""What an experiment returns: text, tables, plots, pictures and comparisons with a paper.
-
-`Findings` are plain data. They are stored as JSON in the run's folder; `rendering` shows them as
-Markdown or HTML.
-"""
+"""What an experiment returns, as plain data: text, tables, figures, comparisons with a paper."""
 
 from __future__ import annotations
 
@@ -116,18 +112,14 @@ class Findings:
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
     comparisons: Sequence[Comparison] = ()
-    data: dict[str, Any] = field(default_factory=dict)
-    """The numbers behind it, for programs that read `--json`."""
+    data: dict[str, Any] = field(default_factory=dict)  # the numbers behind it, for `--json`
 
     def json(self) -> dict[str, Any]:
         """Return it as plain data; raise `ValueError` if a number is not finite."""
-        plain: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
-        return plain
+        return json.loads(json.dumps(asdict(self), allow_nan=False))  # type: ignore[no-any-return]
 
 
 def line(name: str, x: _Numbers, y: _Numbers, intervals: Sequence[_Numbers] | None = None) -> Line:
     """Return one line of a plot, with a band where there are intervals."""
-    if intervals is None:
-        return Line(name, list(x), list(y))
-    low, high = [end[0] for end in intervals], [end[1] for end in intervals]
-    return Line(name, list(x), list(y), low, high)
+    ends = [] if intervals is None else [list(end) for end in zip(*intervals, strict=True)]
+    return Line(name, list(x), list(y), *ends)

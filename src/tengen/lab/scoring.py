@@ -1,13 +1,10 @@
 """Scoring finished games (Burzillo): the failure shown and repaired, and scorers that work.
 
-The paper trained on 500, 5,000 and 15,000 games, scored none right and predicted numbers such as
--58,583,120. Here both its energies are trained with RPROP and with momentum, with the printed
-gradient and with the right one.
-
 For every block r = v . [W (x + a) + b]. For every empty region the numbers of black and white
 blocks beside it, the sums of their r and its size go through s = g . [V (. + c) + d]. The score,
 positive for White, is komi, prisoners, the regions' s and twice the dead stones. The printed
-gradient has the wrong sign for everything before r.
+gradient has the wrong sign for everything before r. Both energies are trained with RPROP and with
+momentum, with the printed gradient and with the right one.
 
 Beyond the paper, a scorer is trained from final scores and measured on unseen games beside simple
 scorers and GNU Go. Each says which stones of finished games are dead; all are counted alike.
@@ -18,15 +15,17 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import BLACK, WHITE, Board, parse_gtp, playouts, row_col
@@ -36,10 +35,10 @@ from tengen.errors import TengenError
 from tengen.gtp.client import Client, EngineFault, EngineRefusal, Limits, find_program
 from tengen.lab import papers
 from tengen.lab.result import Findings, Picture, Plot, Table, line
-from tengen.lab.steps import Experiment, Journal, LabContext
+from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, card_results, compare, number, percent
 from tengen.learners.scoring import BlockScorer, network, training
-from tengen.learners.scoring.features import PositionFeatures
+from tengen.learners.scoring.features import Parts, PositionFeatures
 from tengen.learners.scoring.game_score import (
     Accuracy,
     Progress,
@@ -50,7 +49,7 @@ from tengen.learners.scoring.game_score import (
 from tengen.learners.scoring.network import Rprop
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.scoring.training import MODEL, train_scorer
-from tengen.models import has_model
+from tengen.players import make_player
 from tengen.progress import Report
 from tengen.records import Corpus, GameArrays, GameRecord
 from tengen.records.corpus import last_positions
@@ -81,11 +80,14 @@ class Size:
     rounds: int = 2
     folds: int = 3
 
+    @property
+    def tests(self) -> dict[str, Method]:
+        """The files to measure on, each with the way its games are counted."""
+        return {"test": "careful"} if self.made else TESTS
+
 
 _QUICK = Size()
-_FULL = Size(
-    made=0, test_games=0, board=19, counts=(500, 3000), members=4, epochs=100, rounds=3
-)  # fmt: skip
+_FULL = Size(made=0, test_games=0, board=19, counts=(500, 3000), members=4, epochs=100, rounds=3)
 
 
 def make_games(
@@ -97,50 +99,30 @@ def make_games(
     report: Report = lambda done, total: None,
 ) -> list[GameRecord]:
     """Return finished games with true scores; a few may be missing because they never settled."""
-    from tengen.players import make_player
-
     making = training.Making(size, count, _PLAYER, partial(make_player, _PLAYER))
     return training.make_games(
         making, seed, workers=workers, tell=lambda what, done, total: report(done, total)
     )
 
 
-def _made(
-    context: LabContext, name: str, count: int, board: int, seed: int, share: tuple[float, float]
-) -> Path:
-    """Return a file of our own finished games, made once."""
-    path = context.place("scoring") / f"{name}.sgf"
+def _games(context: LabContext, size: Size, share: tuple[float, float], name: str = "") -> Path:
+    """Return a file of the collection, or of our own finished games, made once."""
+    if not size.made:
+        return context.games(name or size.train)
+    path = context.place("scoring") / f"{name or 'train'}.sgf"
     if not path.is_file():
-        report = context.between(*share, "finished game")
-        games = make_games(count, board, seed, workers=context.workers, report=report)
+        count, seed = (size.test_games, 1) if name else (size.made, 0)
+        games = make_games(
+            count, size.board, context.seed + seed, workers=context.workers,
+            report=context.between(*share, "finished game"),
+        )  # fmt: skip
         training.write_games(games, path)
     return path
-
-
-def _train_file(context: LabContext, size: Size, share: float) -> Path:
-    if not size.made:
-        return context.games(size.train)
-    return _made(context, "train", size.made, size.board, context.seed, (0.0, share))
 
 
 # ----- The paper's network -----
 
 SECOND_DISTANCES = (16, 31)  # columns of the 48 features that the 46 leave out
-
-FAULTS = (
-    "1. The sign. The energy holds minus the regions' awards, so its derivative by r has a minus; "
-    "the paper prints a plus. Everything before r climbs the energy.",
-    "2. No squashing. Both halves are affine: one linear function written as a product of factors "
-    "that grow without bound.",
-    "3. The step. Dead stones enter by a step function; its gradient is zero: they teach nothing.",
-    "4. The model. A region's award is a sum of its size and counts; scoring needs size times "
-    "owner. Regions are not joined through dead blocks.",
-    "5. RPROP is a method for whole batches; fed single games its steps follow noise.",
-    "6. One number a game labels some thirty blocks, and a few recorded results are wrong.",
-)
-"""Why the paper failed; its own two reasons (the absolute value, concavity) do not hold."""
-
-
 # What a rate is multiplied by when the error falls and when it rises beyond the tolerance, and the
 # share of its speed that a number keeps.
 _RATE_UP, _RATE_DOWN, _TOLERANCE, _KEPT = 1.05, 0.7, 1.04, 0.9
@@ -162,6 +144,17 @@ class PaperGames:
     edge_block: IntArray
     offset: FloatArray  # per game: komi less Black's prisoners plus White's
     score: FloatArray  # per game: the recorded score, White-positive
+    grids: Sequence[NDArray[np.int8]] = ()  # the positions
+
+    @property
+    def sign(self) -> FloatArray:
+        """1 for black blocks and -1 for white ones."""
+        return np.where(self.colour == WHITE, -1.0, 1.0)
+
+    def totals(self, start: Any, regions: NDArray[Any], blocks: NDArray[Any]) -> FloatArray:
+        """Return `start` plus the values of each game's regions and blocks."""
+        found: FloatArray = start + np.bincount(self.region_game, regions, len(self.score))
+        return found + np.bincount(self.block_game, blocks, len(self.score))
 
 
 def initial_parameters(features: int, hidden: int, seed: int) -> list[FloatArray]:
@@ -173,32 +166,6 @@ def initial_parameters(features: int, hidden: int, seed: int) -> list[FloatArray
     return [rng.uniform(-0.1, 0.1, shape) for shape in shapes]
 
 
-def forward(
-    p: list[FloatArray], games: PaperGames, energy: Energy
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the predicted scores, every block's r, and every region's vector."""
-    w, a, b, v, big, c, d, g = p
-    r = ((games.x + a) @ w.T + b) @ v
-    white = games.colour[games.edge_block] == 2
-    n = len(games.region_game)
-    vectors = np.zeros((n, 5))
-    for side, mask in ((0, ~white), (1, white)):
-        at, blocks = games.edge_region[mask], games.edge_block[mask]
-        vectors[:, side] = np.bincount(at, minlength=n)
-        vectors[:, 2 + side] = np.bincount(at, weights=r[blocks], minlength=n)
-    vectors[:, 4] = games.region_size
-    s = ((vectors + c) @ big.T + d) @ g
-    sign = np.where(games.colour == 2, -1.0, 1.0)
-    fallen = 2 * games.size * sign * ((r > 0) if energy == "step" else r)
-    count = len(games.score)
-    scores = (
-        games.offset
-        + np.bincount(games.region_game, weights=s, minlength=count)
-        + np.bincount(games.block_game, weights=fallen, minlength=count)
-    )
-    return scores, r, vectors
-
-
 def energy_and_gradient(
     p: list[FloatArray], games: PaperGames, *, energy: Energy = "step", printed: bool = False
 ) -> tuple[float, list[FloatArray], FloatArray]:
@@ -207,40 +174,34 @@ def energy_and_gradient(
     With `printed` the part of the gradient that goes through r has the paper's sign: plus.
     """
     w, a, b, v, big, c, d, g = p
-    scores, _, vectors = forward(p, games, energy)
-    error = games.score - scores
-    count = len(scores)
-    # dE/dscore = -sign(error), zero at zero as the paper says.
-    outer = -np.sign(error) / count
-    pull = outer[games.region_game]
+    n = len(games.region_game)
+    white = games.colour[games.edge_block] == WHITE
+    x = games.x + a
+    hidden = x @ w.T + b
+    r = hidden @ v
+    vectors = np.zeros((n, 5))
+    for side, mask in ((0, ~white), (1, white)):
+        at, blocks = games.edge_region[mask], games.edge_block[mask]
+        vectors[:, side] = np.bincount(at, minlength=n)
+        vectors[:, 2 + side] = np.bincount(at, weights=r[blocks], minlength=n)
+    vectors[:, 4] = games.region_size
     shifted = vectors + c
     inside = shifted @ big.T + d
-    d_g = pull @ inside
-    d_big = np.outer(g, pull @ shifted)
-    d_c = pull.sum() * (big.T @ g)
-    d_d = pull.sum() * g
-    through = big.T @ g
-    white = games.colour[games.edge_block] == 2
-    d_r: FloatArray = np.bincount(
-        games.edge_block,
-        weights=pull[games.edge_region] * np.where(white, through[3], through[2]),
-        minlength=len(games.colour),
-    ).astype(np.float64)
+    fallen = 2 * games.size * games.sign
+    scores = games.totals(games.offset, inside @ g, fallen * (r > 0 if energy == "step" else r))
+    error = games.score - scores
+    # dE/dscore = -sign(error), zero at zero as the paper says.
+    outer = -np.sign(error) / len(error)
+    pull, through = outer[games.region_game], big.T @ g
+    weights = pull[games.edge_region] * np.where(white, through[3], through[2])
+    d_r = np.bincount(games.edge_block, weights=weights, minlength=len(r)).astype(np.float64)
     if energy == "linear":
-        sign = np.where(games.colour == 2, -1.0, 1.0)
-        d_r = d_r + 2 * games.size * sign * outer[games.block_game]
+        d_r = d_r + fallen * outer[games.block_game]
     if printed:
         d_r = -d_r
-    x = games.x + a
-    d_v = d_r @ (x @ w.T + b)
-    d_w = np.outer(v, d_r @ x)
-    d_b = d_r.sum() * v
-    d_a = d_r.sum() * (w.T @ v)
-    return (
-        float(np.abs(error).mean()),
-        [d_w, d_a, d_b, d_v, d_big, d_c, d_d, d_g],
-        scores,
-    )
+    blocks_part = [np.outer(v, d_r @ x), d_r.sum() * (w.T @ v), d_r.sum() * v, d_r @ hidden]
+    regions_part = [np.outer(g, pull @ shifted), pull.sum() * through, pull.sum() * g]
+    return float(np.abs(error).mean()), [*blocks_part, *regions_part, pull @ inside], scores
 
 
 class Momentum:
@@ -255,14 +216,11 @@ class Momentum:
         self, arrays: Sequence[FloatArray], gradients: Sequence[FloatArray], error: float = 0.0
     ) -> None:
         """Change the arrays in place; `error` is the batch's, by which the rate adapts."""
-        if not self._speed:
+        risen = error > self._error * _TOLERANCE
+        if risen or not self._speed:
             self._speed = [np.zeros(a.shape) for a in arrays]
-        if error > self._error * _TOLERANCE:
-            self.rate *= _RATE_DOWN
-            for speed in self._speed:
-                speed[...] = 0.0
-        elif error < self._error:
-            self.rate *= _RATE_UP
+        if error < self._error or risen:
+            self.rate *= _RATE_DOWN if risen else _RATE_UP
         self._error = error
         for array, gradient, speed in zip(arrays, gradients, self._speed, strict=True):
             speed *= _KEPT
@@ -270,33 +228,26 @@ class Momentum:
             array += speed
 
 
-_DELTA = 5.0
+_DELTA = 5.0  # errors in points beyond which the loss grows linearly
 
 
 def expected_margins(alive: FloatArray, games: PaperGames) -> tuple[FloatArray, FloatArray]:
-    """Return every game's expected margin for Black, without komi and prisoners, and its slope.
+    """Return the expected margins for Black, without komi and prisoners, and their derivatives.
 
-    The slope is the derivative of the margin of its own game by every block's probability.
+    A block has the derivative of its own game's margin by its probability to live.
     """
-    sign = np.where(games.colour == 1, 1.0, -1.0)
     doomed = np.clip(1.0 - alive, 1e-9, 1.0)
-    n, count = len(games.region_game), len(games.score)
-    slope = 2.0 * games.size * sign
+    n = len(games.region_game)
+    stake = slope = 2.0 * games.size * games.sign
     held = np.zeros(n)
-    for colour in (1, 2):
+    for colour, side in ((BLACK, 1.0), (WHITE, -1.0)):
         mine = games.colour[games.edge_block] == colour
         at, blocks = games.edge_region[mine], games.edge_block[mine]
         nobody = np.exp(np.bincount(at, weights=np.log(doomed[blocks]), minlength=n))
-        side = 1.0 if colour == 1 else -1.0
         held += side * np.where(np.bincount(at, minlength=n) > 0, 1.0 - nobody, 0.0)
         pull = side * games.region_size[at] * nobody[at] / doomed[blocks]
         slope = slope + np.bincount(blocks, weights=pull, minlength=len(alive))
-    lost = -2.0 * games.size * sign * (1.0 - alive)
-    margins: FloatArray = np.bincount(
-        games.region_game, weights=games.region_size * held, minlength=count
-    ).astype(np.float64)
-    margins = margins + np.bincount(games.block_game, weights=lost, minlength=count)
-    return margins, slope
+    return games.totals(0.0, games.region_size * held, stake * (alive - 1.0)), slope
 
 
 def soft_loss(
@@ -314,11 +265,8 @@ def soft_loss(
     outer = np.clip(error, -_DELTA, _DELTA) / len(error)
     dz = outer[games.block_game] * slope * alive * (1.0 - alive)
     dh = np.outer(dz, v) * (1.0 - hidden**2)
-    return (
-        float(loss.mean()),
-        [games.x.T @ dh, dh.sum(axis=0), hidden.T @ dz, np.array([dz.sum()])],
-        alive,
-    )
+    gradient = [games.x.T @ dh, dh.sum(axis=0), hidden.T @ dz, np.array([dz.sum()])]
+    return float(loss.mean()), gradient, alive
 
 
 def train_soft(games: PaperGames, *, epochs: int = 100, seed: int = 0) -> list[FloatArray]:
@@ -334,39 +282,34 @@ def train_soft(games: PaperGames, *, epochs: int = 100, seed: int = 0) -> list[F
 
 def paper_games(games: GameArrays) -> PaperGames:
     """Describe finished games by the paper's 46 features, standardised (which it did not do)."""
-    grids, taken = last_positions(games)
-    x, colours, sizes, block_game = [], [], [], []
-    region_game, region_size, edge_region, edge_block = [], [], [], []
+    padded, taken = last_positions(games)
+    sizes = zip(padded, games.rows, games.cols, strict=True)
+    grids = [np.ascontiguousarray(grid[:rows, :cols]) for grid, rows, cols in sizes]
+    parts: dict[str, list[Any]] = defaultdict(list)
     blocks = regions = 0
-    for g, grid in enumerate(_cut(grids, games)):
+    for g, grid in enumerate(grids):
         position = PositionFeatures(grid)
         stones = position.colour > 0
         number = np.where(stones, blocks + np.cumsum(stones) - 1, regions + np.cumsum(~stones) - 1)
-        touching = position.adjacent & ~stones[:, None] & stones
-        edges = np.argwhere(touching)
-        edge_region += number[edges[:, 0]].tolist()
-        edge_block += number[edges[:, 1]].tolist()
-        x.append(position.paper()[stones])
-        colours.append(position.colour[stones])
-        sizes.append(position.size[stones])
-        block_game.append(np.full(int(stones.sum()), g))
-        region_size.append(position.size[~stones])
-        region_game.append(np.full(int((~stones).sum()), g))
+        edges = number[np.argwhere(position.adjacent & ~stones[:, None] & stones)]
+        parts["x"].append(position.paper()[stones])
+        parts["colour"].append(position.colour[stones])
+        parts["size"].append(position.size[stones].astype(np.float64))
+        parts["block_game"].append(np.full(int(stones.sum()), g))
+        parts["region_game"].append(np.full(int((~stones).sum()), g))
+        parts["region_size"].append(position.size[~stones].astype(np.float64))
+        parts["edge_region"].append(edges[:, 0])
+        parts["edge_block"].append(edges[:, 1])
         blocks += int(stones.sum())
         regions += int((~stones).sum())
-    table = np.delete(np.concatenate(x), SECOND_DISTANCES, axis=1)
-    table = (table - table.mean(axis=0)) / np.maximum(table.std(axis=0), 1e-9)
+    joined = {name: np.concatenate(values) for name, values in parts.items()}
+    table = np.delete(joined.pop("x"), SECOND_DISTANCES, axis=1)
     return PaperGames(
-        x=table,
-        colour=np.concatenate(colours),
-        size=np.concatenate(sizes).astype(np.float64),
-        block_game=np.concatenate(block_game),
-        region_game=np.concatenate(region_game),
-        region_size=np.concatenate(region_size).astype(np.float64),
-        edge_region=np.array(edge_region, np.int64),
-        edge_block=np.array(edge_block, np.int64),
+        x=(table - table.mean(axis=0)) / np.maximum(table.std(axis=0), 1e-9),
         offset=games.komi.astype(np.float64) - taken[:, BLACK - 1] + taken[:, WHITE - 1],
         score=-games.score.astype(np.float64),
+        grids=grids,
+        **joined,
     )
 
 
@@ -384,10 +327,9 @@ def train_paper(
     way = Rprop() if optimiser == "rprop" else Momentum(rate=1e-4)
     errors = []
     scores = games.offset
+    evaluate = partial(energy_and_gradient, parameters, games, energy=energy, printed=printed)
     for _ in range(steps + 1):
-        error, gradients, scores = energy_and_gradient(
-            parameters, games, energy=energy, printed=printed
-        )
+        error, gradients, scores = evaluate()
         errors.append(error)
         if not np.isfinite(error) or error > 1e15:
             break
@@ -408,25 +350,21 @@ def train_paper(
     }
 
 
-def _train_repaired(
-    games: GameArrays, described: PaperGames, *, epochs: int = 150, seed: int = 0
-) -> dict[str, Any]:
+def _train_repaired(games: PaperGames, *, epochs: int = 150, seed: int = 0) -> dict[str, Any]:
     """Train the repaired energy (soft score, 46 features alone) and count its hard answers."""
-    weights = train_soft(described, epochs=epochs, seed=seed)
-    loss, _, alive = soft_loss(weights, described)
-    grids, _ = last_positions(games)
-    wanted = described.offset - described.score
+    loss, _, alive = soft_loss(train_soft(games, epochs=epochs, seed=seed), games)
+    wanted = games.offset - games.score
     errors, row = [], 0
-    for g, grid in enumerate(_cut(grids, games)):
-        position = PositionFeatures(grid)
+    for grid, margin in zip(games.grids, wanted, strict=True):
+        position = Parts(grid)
         fallen = np.zeros(len(position.size), np.bool_)
         fallen[position.blocks] = alive[row : row + len(position.blocks)] < 0.5
         row += len(position.blocks)
         dead = fallen[position.part]
-        margin = territory_margin(grid, dead, True, np.zeros(grid.shape, np.int8))
-        errors.append(abs(margin - wanted[g]))
+        counted = territory_margin(grid, dead, True, np.zeros(grid.shape, np.int8))
+        errors.append(abs(counted - margin))
     return {
-        "games": len(games),
+        "games": len(wanted),
         "energy": "soft score",
         "optimiser": "rprop",
         "gradient": "right",
@@ -436,12 +374,6 @@ def _train_repaired(
         "largest_prediction": float(np.max(np.abs(wanted)) + np.max(errors)),
         "exact": float(np.mean(np.array(errors) < 0.01)),
     }
-
-
-def _cut(grids: Any, games: GameArrays) -> Iterator[Any]:
-    """Yield the grids without what lies outside the boards."""
-    for grid, rows, cols in zip(grids, games.rows, games.cols, strict=True):
-        yield np.ascontiguousarray(grid[:rows, :cols])
 
 
 def train_versions(
@@ -467,7 +399,7 @@ def train_versions(
             )  # fmt: skip
             runs.append({**run, "trivial_error": trivial})
         say(f"{len(chosen)} games, repaired energy")
-        runs.append(_train_repaired(chosen, described, seed=seed))
+        runs.append(_train_repaired(described, seed=seed))
     return runs
 
 
@@ -477,21 +409,12 @@ PROGRAM = "gnugo"
 TIME_LIMIT = 120.0  # seconds per game
 
 
-@dataclass(frozen=True)
-class DeadStones:
-    """An engine's answer for one game: the vertices of dead stones, or why there is none."""
-
-    key: str  # the engine and a digest of the game's SGF
-    dead: list[str] | None
-    seconds: float  # processor time if the engine reports it, else elapsed time
-    limit: float
-    failure: str = ""
-
-
 class DeadLists:
     """GNU Go's dead stones at one level, stored in a file if one is given.
 
-    It gets a fresh process per game, so that an answer depends on the game alone, and a time limit.
+    It gets a fresh process per game, so that an answer depends on the game alone. An answer is a
+    row of a `Journal`: `dead` (None if it failed), `failure`, `seconds` (of the processor if the
+    engine reports it) and the time `limit`.
     """
 
     def __init__(
@@ -506,30 +429,37 @@ class DeadLists:
         self.command = (program, "--mode", "gtp", "--quiet", "--level", str(level), "--seed", "1")
         self.engine = f"{Path(program).name} level {level}"
         self._journal = Journal(stored)
-        try:
-            self._known = {row["key"]: DeadStones(**row) for row in self._journal.rows()}
-        except TypeError:
-            raise TengenError(f"{stored}: has no answers about dead stones") from None
+        self._known = self._journal.rows()
 
-    def ask(self, record: GameRecord) -> DeadStones:
-        """Return the dead stones of a game's last position, or the failure.
+    def margin(self, game: ScoredGame, method: Method) -> tuple[float | None, float]:
+        """Return the score by the engine's dead stones, None if it fails, and the seconds."""
+        answer = self.ask(game.record())
+        if answer["dead"] is None:
+            return None, answer["seconds"]
+        rows, cols = game.grid.shape
+        dead = np.zeros((rows, cols), np.bool_)
+        for vertex in answer["dead"]:
+            dead[row_col(parse_gtp(vertex, rows, cols), cols)] = True
+        if (dead & (game.grid == 0)).any():
+            raise TengenError(
+                f"{self.engine} called the empty point {' or '.join(answer['dead'])} dead"
+            )
+        return game.margin(dead, method), answer["seconds"]
 
-        A game on which the engine failed is tried again only with a longer limit.
-        """
+    def ask(self, record: GameRecord) -> Row:
+        """Return the dead stones of a game's end; a failure is tried again with a longer limit."""
         text = record.utf8_sgf(main_line=True)
         key = f"{self.engine} {hashlib.sha256(text).hexdigest()[:24]}"
         before = self._known.get(key)
-        if before is not None and (before.dead is not None or before.limit >= self.limit):
+        if before and (before["dead"] is not None or before["limit"] >= self.limit):
             return before
-        answer = self._known[key] = self._ask(text, key)
-        self._journal.append(asdict(answer))
+        answer = {"key": key, "limit": self.limit, **self._ask(text)}
+        self._known[key] = self._journal.append(answer)
         return answer
 
-    def _ask(self, text: bytes, key: str) -> DeadStones:
+    def _ask(self, text: bytes) -> Row:
         limits = Limits(startup=self.limit, command=self.limit, close=1.0)
         begin = time.monotonic()
-        dead: list[str] | None = None
-        failure, seconds = "", 0.0
         with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
             file = Path(folder) / "game.sgf"
             file.write_bytes(text)
@@ -537,22 +467,15 @@ class DeadLists:
                 with Client.start(self.command, limits=limits) as client:
                     client.command("loadsgf", file)
                     left = max(0.1, self.limit - (time.monotonic() - begin))
-                    words = client.command("final_status_list", "dead", timeout=left).split()
+                    client.limits = Limits(command=left, close=1.0)
+                    dead = client.command("final_status_list", "dead").split()
                     seconds = time.monotonic() - begin
                     with suppress(EngineRefusal, ValueError):
                         seconds = float(client.command("cputime"))
-                dead = words
             except EngineFault as fault:
-                failure = f"{fault.kind}: {fault.reason}"
                 seconds = time.monotonic() - begin
-        return DeadStones(key, dead, round(seconds, 3), self.limit, failure)
-
-
-_Way = Callable[[ScoredGame], BoolArray]
-
-
-def _nobody_dead(game: ScoredGame) -> BoolArray:
-    return np.zeros(game.grid.shape, np.bool_)
+                return {"dead": None, "seconds": round(seconds, 3), "failure": fault.reason}
+        return {"dead": dead, "seconds": round(seconds, 3), "failure": ""}
 
 
 def _benson_dead(game: ScoredGame) -> BoolArray:
@@ -570,51 +493,37 @@ def _playout_dead(game: ScoredGame, count: int = 400) -> BoolArray:
     return (game.grid > 0) & (owner * colour < 0)
 
 
-SIMPLE: dict[str, _Way] = {
-    "all alive": _nobody_dead,
+SIMPLE: dict[str, Callable[[ScoredGame], BoolArray]] = {
+    "all alive": lambda game: np.zeros(game.grid.shape, np.bool_),
     "benson": _benson_dead,
     "playout majority": _playout_dead,
 }
 
 
-def measure_simple(
-    name: str, games: Sequence[ScoredGame], method: Method, progress: Progress
+def measure(
+    name: str,
+    margin_of: Callable[[ScoredGame, Method], tuple[float | None, float]],
+    games: Sequence[ScoredGame],
+    method: Method,
+    progress: Progress,
 ) -> dict[str, Any]:
-    """Measure one of the simple scorers."""
-    found = Accuracy()
-    begin = time.process_time()
-    for game in games:
-        found.add(game.margin(SIMPLE[name](game), method), game)
-        progress(name, found.games, len(games))
-    found.seconds = time.process_time() - begin
-    return {"name": name, **found.rates(), "failed": 0}
-
-
-def measure_gnugo(
-    lists: DeadLists, games: Sequence[ScoredGame], method: Method, progress: Progress
-) -> dict[str, Any]:
-    """Measure GNU Go; a game on which it fails counts as wrong and is reported."""
+    """Measure a scorer that returns margins and seconds; a game on which it fails is wrong."""
     found, failed = Accuracy(), 0
     for game in games:
-        answer = lists.ask(game.record())
-        found.seconds += answer.seconds
-        if answer.dead is None:
+        margin, seconds = margin_of(game, method)
+        found.seconds += seconds
+        if margin is None:
             failed += 1
-            found.fail()
+            found.off.append(np.inf)
         else:
-            found.add(game.margin(_mask(game, answer.dead), method), game)
-        progress(lists.engine, found.games, len(games))
-    return {"name": lists.engine, **found.rates(), "failed": failed}
+            found.add(margin, game)
+        progress(name, found.games, len(games))
+    return {"name": name, **found.rates(), "failed": failed}
 
 
-def _mask(game: ScoredGame, vertices: Sequence[str]) -> BoolArray:
-    rows, cols = game.grid.shape
-    dead = np.zeros((rows, cols), np.bool_)
-    for vertex in vertices:
-        dead[row_col(parse_gtp(vertex, rows, cols), cols)] = True
-    if (dead & (game.grid == 0)).any():
-        raise TengenError(f"an engine called the empty point {' or '.join(vertices)} dead")
-    return dead
+def _simple(name: str, game: ScoredGame, method: Method) -> tuple[float, float]:
+    begin = time.process_time()
+    return game.margin(SIMPLE[name](game), method), time.process_time() - begin
 
 
 def evaluate_all(
@@ -627,16 +536,14 @@ def evaluate_all(
     limit: float = TIME_LIMIT,
     progress: Progress = lambda name, done, of: None,
 ) -> dict[str, Any]:
-    """Evaluate a scorer, the simple scorers and, if installed, GNU Go at some levels.
-
-    GNU Go may take `limit` seconds per game; its answers are stored in a file.
-    """
+    """Evaluate a scorer, the simple scorers and, if installed, GNU Go at some levels."""
     found = evaluate(scorer, games, method=method, progress=progress)
-    found["baselines"] = [measure_simple(name, games, method, progress) for name in SIMPLE]
+    others: dict[str, Any] = {name: partial(_simple, name) for name in SIMPLE}
     if find_program(PROGRAM) is not None:
         lists = [DeadLists(level, stored=stored, limit=limit) for level in levels]
-        found["baselines"] += [measure_gnugo(each, games, method, progress) for each in lists]
-    return found
+        others |= {each.engine: each.margin for each in lists}
+    baselines = [measure(name, way, games, method, progress) for name, way in others.items()]
+    return {**found, "baselines": baselines}
 
 
 # ----- The failure -----
@@ -644,44 +551,31 @@ def evaluate_all(
 
 def failure(context: LabContext, size: Size) -> Findings:
     """Train every version of the paper's network, as printed and repaired."""
-    games = Corpus([_train_file(context, size, 0.5)]).as_arrays()
-    text = f"Games of {size.train}, which ended by counting."
-    if size.made:
-        text = (
-            f"{len(games)} games of search by playouts on {size.board}x{size.board}, cut where "
-            "everything is settled; the true status of each stone comes from playing on to the end "
-            "with either side to move. The learner gets only the final score. The paper trained on "
-            "professional 19x19 games."
-        )
+    games = Corpus([_games(context, size, (0.0, 0.5))]).as_arrays()
     runs = train_versions(
         games, counts=size.counts, steps=size.steps, seed=context.seed,
         say=lambda line: context.at(0.6, line),
     )  # fmt: skip
-    paper = {"exact": papers.SCORING_EXACT, "predictions": list(papers.SCORING_PREDICTIONS)}
+    exact = papers.CLAIMS["burzillo.exact"].figure
+    text = papers.TEXTS["scoring-failure-made" if size.made else "scoring-failure"]
+    paper = {"exact": exact, "predictions": [-58_583_120.0, 3_903_552.7]}
+    title = "The paper's network, its faults repaired one by one: errors on the training games"
+    columns = ["games", "energy", "optimiser", "gradient"]
+    rows = [
+        [*(run[name] for name in columns), number(run["last_error"]),
+         number(run["largest_prediction"]), percent(run["exact"])]
+        for run in runs
+    ]  # fmt: skip
+    columns += ["mean error", "largest prediction", "exact"]
+    note = f"Predicting only komi and prisoners errs by {runs[0]['trivial_error']:.1f} points."
     return Findings(
-        text=text,
-        points=FAULTS,
+        text=text.format(size, games=len(games)),
+        points=papers.FAULTS,
         points_title="Six reasons why the paper's network cannot learn",
-        tables=[
-            Table(
-                "The paper's network, its faults repaired one by one: errors on the training games",
-                ["games", "energy", "optimiser", "gradient", "mean error", "largest prediction",
-                 "exact"],
-                [
-                    [
-                        run["games"], run["energy"], run["optimiser"], run["gradient"],
-                        number(run["last_error"]), number(run["largest_prediction"]),
-                        percent(run["exact"]),
-                    ]
-                    for run in runs
-                ],
-                note=f"Predicting only komi and prisoners errs by {runs[0]['trivial_error']:.1f} "
-                "points.",
-            )
-        ],
+        tables=[Table(title, columns, rows, note)],
         figures=[_divergence(runs)],
         comparisons=_failure_comparisons(runs, full=not size.made),
-        data={"paper": paper, "runs": runs, "faults": list(FAULTS)},
+        data={"paper": paper, "runs": runs, "faults": papers.FAULTS},
     )  # fmt: skip
 
 
@@ -709,24 +603,11 @@ def _failure_comparisons(runs: list[dict[str, Any]], *, full: bool) -> list[Comp
     calm = max(r["largest_prediction"] for r in right)
     best = max(soft, key=lambda r: r["games"])
     return [
-        compare(
-            "burzillo.exact", max(r["exact"] for r in printed), full=full,
-            why="With the printed sign the error of the block half rises.",
-        ),
-        compare(
-            "burzillo.largest", largest, holds=largest > 1e6,
-            why="Astronomic here too: with the wrong sign the error rises.",
-        ),
-        compare(
-            "burzillo.reasons", holds=calm > 1e6, text=f"right sign: at most {number(calm)}",
-            why="With the right sign and the same energy nothing diverges, so neither is the "
-            "reason; the gradient printed for the blocks has the wrong sign.",
-        ),
-        compare(
-            "burzillo.repaired", best["exact"],
-            why="The same 46 features and scores alone; owner times size instead of a sum.",
-        ),
-    ]  # fmt: skip
+        compare("burzillo.exact", max(r["exact"] for r in printed), full=full),
+        compare("burzillo.largest", largest, holds=largest > 1e6),
+        compare("burzillo.reasons", holds=calm > 1e6, text=f"right sign: at most {number(calm)}"),
+        compare("burzillo.repaired", best["exact"]),
+    ]
 
 
 # ----- Scorers that work -----
@@ -735,59 +616,46 @@ def _failure_comparisons(runs: list[dict[str, Any]], *, full: bool) -> list[Comp
 def scorer(context: LabContext, size: Size) -> Findings:
     """Train a scorer from final scores; measure it and the shipped one on unseen games."""
     learned = _learned(context, size)
-    if size.made:
-        seed, share = context.seed + 1, (0.4, 0.5)
-        test = _made(context, "test", size.test_games, size.board, seed, share)
-        tests: dict[Path, Method] = {test: "careful"}
-    else:
-        tests = {context.games(name): method for name, method in TESTS.items()}
-    scores = len(read_scored_games([_train_file(context, size, 0.3)]))
-    judges = {f"learned here from {scores} scores": learned}
-    if has_model("scorer"):
-        judges["shipped scorer (3,368 games of 19x19, 299 of its own)"] = BlockScorer.load("scorer")
+    tests: dict[Path, Method] = {
+        _games(context, size, (0.4, 0.5), name): method for name, method in size.tests.items()
+    }
+    scores = len(read_scored_games([_games(context, size, (0.0, 0.3))]))
+    judges = {
+        f"learned here from {scores} scores": learned,
+        "shipped scorer (3,368 games of 19x19, 299 of its own)": BlockScorer.load("scorer"),
+    }
     rows: list[list[str]] = []
-    comparisons: list[Comparison] = []
+    comparisons = []
     for index, (path, method) in enumerate(tests.items()):
         context.at(0.7 + 0.1 * index, path.name)
         for who, got in _measured(context, judges, path, method, engines=not size.made):
-            rate = percent(got["exact"], got["exact_interval"])
-            row = [path.name, who, rate, percent(got["winner"])]
+            measured = got["exact"], got["exact_interval"]
+            row = [path.name, who, percent(*measured), percent(got["winner"])]
             # Times vary: they are not part of the small laboratory, which is reproducible.
             rows.append(row if size.made else [*row, f"{1000 * got['seconds_per_game']:.1f}"])
-            measured = got["exact"], got["exact_interval"]
             if size.made and who in judges:
                 why = "Other games: ours are our search's, theirs were played by people."
-                row_ = compare("werf.exact", *measured, full=False, detail=who, why=why)
-                comparisons.append(row_)
+                claim = compare("werf.exact", *measured, full=False, detail=who, why=why)
+                comparisons.append(claim)
             elif who == next(iter(judges)):
-                why, claim = f"{got['games']} games not trained on.", _claim(path.name)
-                comparisons.append(compare(claim, *measured, detail=path.name, why=why))
-    columns = ["games", "scorer", "exact", "right winner"]
-    columns += [] if size.made else ["ms per game"]
+                why = f"{got['games']} games not trained on."
+                claim = compare(_claim(path.name), *measured, detail=path.name, why=why)
+                comparisons.append(claim)
+    columns = ["games", "scorer", "exact", "right winner", "ms per game"]
+    columns = columns[: 4 if size.made else 5]
     name, judge = list(judges.items())[-1]
     return Findings(
-        text=_about(size),
+        text=papers.TEXTS["scoring-made" if size.made else "scoring"].format(size),
         tables=[Table("Unseen finished games", columns, rows)],
-        figures=_ownership(judge, read_scored_games([next(iter(tests))]), name),
+        figures=[_ownership(judge, read_scored_games([next(iter(tests))]), name)],
         comparisons=[*comparisons, *(_card_comparisons() if size.made else [])],
-    )  # fmt: skip
-
-
-def _about(size: Size) -> str:
-    if not size.made:
-        return "Games of people that were not trained on. All scorers are counted alike."
-    return (
-        f"{size.test_games} more games of our own (less those that never settled), made the same "
-        "way and not trained on. All scorers are counted alike; a game is exact if the count "
-        "equals the true one. The truth comes from a search by playouts, so it favours scorers by "
-        "playouts; the games of people in the comparisons are a better test."
     )
 
 
 def _learned(context: LabContext, size: Size) -> Any:
     folder = context.place("scoring") / "training"
     if not (folder / MODEL).is_file():
-        path = _train_file(context, size, 0.3)
+        path = _games(context, size, (0.0, 0.3))
         settings = ScorerSettings(
             members=size.members, epochs=size.epochs, rounds=size.rounds, folds=size.folds,
             seed=context.seed,
@@ -808,13 +676,10 @@ def _measured(
     stored = context.place("scoring") / f"{path.stem}-gnugo.jsonl"
     all_scorers = partial(evaluate_all, levels=(10,) if engines else (), stored=stored)
     for index, (who, judge) in enumerate(judges.items()):
-        measure = partial(all_scorers if index == len(judges) - 1 else evaluate, judge)
-        got = context.once(
-            f"scoring/{path.stem}-{index}",
-            lambda measure=measure: measure(read_scored_games([path]), method=method),  # type: ignore[misc]
-        )
-        found.append((who, got))
-        found += [(each["name"], each) for each in got.get("baselines", [])]
+        way: Any = all_scorers if index == len(judges) - 1 else evaluate
+        measure = partial(way, judge, read_scored_games([path]), method=method)
+        got = context.once(f"scoring/{path.stem}-{index}", measure)
+        found += [(who, got), *((each["name"], each) for each in got.get("baselines", []))]
     return found
 
 
@@ -827,29 +692,23 @@ def _card_comparisons() -> list[Comparison]:
     """Compare the results on the shipped scorer's card with the papers."""
     rows = []
     for got in card_results("scorer"):
-        name = got.what.partition(", ")[2]
-        if got.what.startswith("exact score"):
+        what, _, name = got.what.partition(", ")
+        if what.startswith("exact score"):
             whose = "of our search" if name.startswith("made") else "of people"
-            rows.append(
-                compare(
-                    _claim(name), got.value, got.interval, detail=f"shipped scorer on {name}",
-                    why=f"{got.count} games {whose}; from the model's card.",
-                )
-            )  # fmt: skip
+            why = f"{got.count} games {whose}; from the model's card."
+            detail = f"shipped scorer on {name}"
+            rows.append(compare(_claim(name), got.value, got.interval, detail=detail, why=why))
     return rows
 
 
-def _ownership(judge: Any, cases: list[Any], name: str) -> list[Picture]:
+def _ownership(judge: Any, cases: list[Any], name: str) -> Picture:
     """Draw ownership and dead stones of the position with most dead stones."""
-    if not cases:
-        return []
     readings = [(case, judge.read(case.grid)) for case in cases[:40]]
     case, reading = max(readings, key=lambda pair: int(pair[1].dead.sum()))
-    board = Board.from_grid(case.grid)
     dead = [(int(row), int(col)) for row, col in zip(*reading.dead.nonzero(), strict=True)]
+    board = Board.from_grid(case.grid)
     svg = board.svg(ownership=reading.ownership.ravel(), dead=dead, cell=22)
-    title = f"Ownership by the {name.partition(' (')[0]}; faint stones are dead"
-    return [Picture(title, svg)]
+    return Picture(f"Ownership by the {name.partition(' (')[0]}; faint stones are dead", svg)
 
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (

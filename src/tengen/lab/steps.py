@@ -1,9 +1,7 @@
 """Experiments, and the steps of a run: each runs once and its result is stored as JSON.
 
-An `Experiment` is a function of a `LabContext` and a size; `quick` and `full` are two of its sizes,
-and settings make others. A `Step` is an experiment at one size, ready to run. A step's result is
-written atomically when it is finished, and a finished step does not run again. A step that was
-killed continues from its `Journal` and from its learner's checkpoints.
+An `Experiment` is a function of a `LabContext` and a size; a `Step` is one at a certain size. A
+step that was killed continues from its `Journal` and from its learner's checkpoints.
 """
 
 from __future__ import annotations
@@ -14,11 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, get_origin, get_type_hints
+
+import psutil
+from pydantic import TypeAdapter, ValidationError
 
 from tengen import __version__
 from tengen.errors import SpecError, TengenError
@@ -45,8 +46,7 @@ class LabContext:
     folder: Path
     seed: int
     workers: int
-    at: Callable[[float, str], None] = lambda share, note: None
-    """Called with the share of the step that is done and a few words."""
+    at: Callable[[float, str], None] = lambda share, note: None  # share of the step that is done
     collection: Path | None = None  # folder of game collections, for steps that need some
     ray: str | None = None  # address of a Ray cluster that does the work instead of the workers
 
@@ -59,8 +59,7 @@ class LabContext:
     def once(self, name: str, compute: Callable[[], _Value]) -> _Value:
         """Return a part of a step as plain data, computed unless a killed attempt already did."""
         journal = Journal(self.folder / "parts.jsonl")
-        known = {row["key"]: row for row in journal.rows()}
-        row = known.get(name) or journal.append({"key": name, "value": compute()})
+        row = journal.rows().get(name) or journal.append({"key": name, "value": compute()})
         return row["value"]  # type: ignore[no-any-return]
 
     def games(self, name: str) -> Path:
@@ -101,10 +100,9 @@ class NoSettings:
 
 @dataclass(frozen=True)
 class Experiment(Generic[_Size]):
-    """A piece of work that has sizes, which are frozen dataclasses of plain values.
+    """A piece of work; its sizes in the quick and full laboratory are dataclasses of plain values.
 
-    Without `quick` or `full` it is not part of that laboratory. One that is `named_only` runs at
-    its full size, and only when it is named.
+    One that is `named_only` runs at its full size, and only when it is named.
     """
 
     name: str
@@ -114,8 +112,7 @@ class Experiment(Generic[_Size]):
     quick: _Size | None = None
     full: _Size | None = None
     minutes: tuple[float, float] = (1.0, 60.0)  # estimated times of the two sizes on two cores
-    needs: Callable[[_Size], Sequence[str]] = lambda size: ()
-    """Returns the files of the collection that a size reads."""
+    needs: Callable[[_Size], Sequence[str]] = lambda size: ()  # files of the collection it reads
     named_only: bool = False
 
     def size(self, mode: str) -> _Size | None:
@@ -136,15 +133,13 @@ class Experiment(Generic[_Size]):
 
 def change(size: _Size, settings: Sequence[str], name: str) -> _Size:
     """Return a size with settings changed; each is `name=value`, lists are separated by commas."""
-    from pydantic import TypeAdapter, ValidationError
-
     assert is_dataclass(size)
     kinds = get_type_hints(type(size))
     values: dict[str, Any] = {}
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or key not in kinds:
-            known = ", ".join(f"{each.name}={getattr(size, each.name)}" for each in fields(size))
+            known = ", ".join(f"{name}={value}" for name, value in vars(size).items())
             raise SpecError(f"{name} has no setting {text!r}; it has {known or 'none'}")
         many = get_origin(kinds[key]) is tuple
         given: Any = [part for part in value.split(",") if part] if many else value
@@ -190,36 +185,27 @@ def run_steps(
     mode: str = QUICK,
     progress: Progress | None = None,
 ) -> dict[str, StepResult]:
-    """Run the steps that have no result yet, in order, and return all results.
-
-    Raises `TengenError` if the folder holds a run with another seed, mode or settings, or a file of
-    the collection is missing.
-    """
-    with Run.open(context.folder, LABORATORY, LabSettings(context.seed, mode), resume=True):
-        done = results(context.folder)
+    """Run the steps that have no result yet, in order, and return all results."""
+    folder = context.folder
+    with Run.open(folder, LABORATORY, LabSettings(context.seed, mode), resume=True):
+        done = results(folder)
         for step in steps:
-            there = done[step.name].settings if step.name in done else {}
-            if there and there != step.settings:
-                raise TengenError(
-                    f"{context.folder}: holds {step.name} with other settings; choose another "
-                    "folder"
-                )
+            if step.name in done and done[step.name].settings not in ({}, step.settings):
+                raise TengenError(f"{folder}: holds {step.name} with other settings; take another")
         waiting = [step for step in steps if step.name not in done]
-        for step in waiting:
-            for name in step.needs:
-                context.games(name)
+        for name in (name for step in waiting for name in step.needs):
+            context.games(name)
         return done | _run(waiting, len(steps), context, progress or Progress(quiet=True))
 
 
 def _run(
     waiting: list[Step], total: int, context: LabContext, progress: Progress
 ) -> dict[str, StepResult]:
-    """Run steps; `total` counts those that were already finished, too."""
     place, done = context.place("steps"), {}
-    if len(waiting) < total:
-        progress.say(f"{total - len(waiting)} of {total} steps are already finished")
+    if finished := total - len(waiting):
+        progress.say(f"{finished} of {total} steps are already finished")
     minutes, all_minutes = 0.0, sum(step.minutes for step in waiting)
-    for number, step in enumerate(waiting, total - len(waiting) + 1):
+    for number, step in enumerate(waiting, finished + 1):
         left = span(60 * (all_minutes - minutes))
         progress.say(f"[{number}/{total}] {step.title} ({step.name}): begins, about {left} left")
 
@@ -232,24 +218,23 @@ def _run(
         with Resources(place / f"{step.name}.cost") as resources:
             result = step.run(replace(context, at=at))
         more = {"version": __version__, "settings": step.settings}
-        value = {"result": result.json(), **resources.used, **more}
-        write_atomic(place / f"{step.name}.json", json.dumps(value, allow_nan=False))
+        value, path = (
+            {"result": result.json(), **resources.used, **more},
+            place / f"{step.name}.json",
+        )
+        write_atomic(path, json.dumps(value, allow_nan=False))
         resources.path.unlink(missing_ok=True)
-        done[step.name] = _step_result(place / f"{step.name}.json")
+        done[step.name] = _step_result(path)
         minutes += step.minutes
         progress.say(f"{step.name}: done in {span(done[step.name].seconds)}")
     return done
 
 
 def _step_result(path: Path) -> StepResult:
-    from pydantic import TypeAdapter, ValidationError
-
     try:
         return TypeAdapter(StepResult).validate_json(path.read_bytes())
     except ValidationError:
-        raise TengenError(
-            f"{path}: not a result of a step; remove it to run the step again"
-        ) from None
+        raise TengenError(f"{path}: not a result of a step; remove it to run it again") from None
 
 
 # ----- Many small jobs within a step -----
@@ -260,21 +245,20 @@ Row = dict[str, Any]
 class Journal:
     """A file of finished jobs as JSON lines, each with its key; without a path nothing is stored.
 
-    A line is written whole; one torn by a kill is dropped when the journal is read.
+    A line that was torn by a kill is dropped when the journal is read.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
 
-    def rows(self) -> list[Row]:
-        """Return the finished jobs; raise `TengenError` if a line before the last is damaged."""
+    def rows(self) -> dict[str, Row]:
+        """Return the finished jobs by key."""
         if self.path is None or not self.path.is_file():
-            return []
+            return {}
         text = self.path.read_text(errors="replace")
         *lines, torn = text.split("\n")
         try:
-            rows = [json.loads(line) for line in lines]
-            known = [{"key": str(row["key"]), **row} for row in rows]
+            known = {str(row["key"]): row for row in map(json.loads, lines)}
         except (ValueError, TypeError, KeyError):
             raise TengenError(f"{self.path}: is damaged; remove it to play again") from None
         if torn:
@@ -299,11 +283,8 @@ class Journal:
         ray: str | None = None,
         report: Report = lambda done, total: None,
     ) -> list[Row]:
-        """Do the jobs that are not finished yet; return the rows of all jobs, in their order.
-
-        `work` must be importable, since it runs in other processes.
-        """
-        known = {row["key"]: row for row in self.rows()}
+        """Do the jobs that are not finished yet; return the rows of all jobs, in their order."""
+        known = self.rows()
         todo = [(key, job) for key, job in jobs.items() if key not in known]
         finished = map_jobs(partial(_do, work), todo, workers=workers, ray=ray, ordered=False)
         for number, row in enumerate(finished, len(jobs) - len(todo) + 1):
@@ -324,7 +305,7 @@ _WRITE = 4  # samples between writes of the file
 
 
 class Resources:
-    """Measure elapsed time, processor time and peak memory of a `with` block.
+    """Measure the seconds, processor seconds and peak memory in bytes of a `with` block.
 
     `path` stores the usage of an attempt that was killed; it is added to that of the next attempt.
     Memory is sampled over this process and its children; shared memory counts once per process.
@@ -333,10 +314,9 @@ class Resources:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.used = {"seconds": 0.0, "processor": 0.0, "memory": 0.0}
-        """Seconds, processor seconds and peak memory in bytes, all attempts together."""
         with suppress(OSError, ValueError):
             self.used |= json.loads(path.read_text())
-        self._last = time.monotonic(), _processor_seconds()
+        self._last = _clocks()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -361,27 +341,21 @@ class Resources:
                     write_atomic(self.path, json.dumps(self.used))
 
     def _sample(self) -> None:
-        before, self._last = self._last, (time.monotonic(), _processor_seconds())
+        before, self._last = self._last, _clocks()
         self.used["seconds"] += self._last[0] - before[0]
         self.used["processor"] += self._last[1] - before[1]
         self.used["memory"] = max(self.used["memory"], memory_in_use())
 
 
-def _processor_seconds() -> float:
-    """Return the processor time of this process and of its finished children."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+def _clocks() -> tuple[float, float]:
+    """Return the time, and the processor time of this process and of its finished children."""
+    return time.monotonic(), sum(os.times()[:4])
 
 
 def memory_in_use() -> float:
-    """Return the bytes in memory of this process and its descendants; 0 where unknown."""
-    page = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-    total, waiting = 0.0, [os.getpid()]
-    while waiting:
-        number = waiting.pop()
-        with suppress(OSError, ValueError, IndexError):
-            fields = Path(f"/proc/{number}/statm").read_text().split()
-            total += int(fields[1]) * page
-            for task in Path(f"/proc/{number}/task").iterdir():
-                waiting += [int(n) for n in (task / "children").read_text().split()]
+    """Return the bytes in memory of this process and its descendants."""
+    total, this = 0.0, psutil.Process()
+    for process in (this, *this.children(recursive=True)):
+        with suppress(psutil.Error):
+            total += process.memory_info().rss
     return total

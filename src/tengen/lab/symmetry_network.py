@@ -1,43 +1,35 @@
-"""Internal symmetry networks (Blair 2008): weights counted and drawn, training, Figure 1.
-
-Figure 1 lets all snapshots of one training play each other.
-"""
+"""Internal symmetry networks (Blair 2008): weights counted and drawn, training, Figure 1."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tengen.arrays import FloatArray
+from tengen.board import Board
 from tengen.errors import SpecError
 from tengen.lab import papers
 from tengen.lab.drawing import kernel_sheet
 from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, LabContext
 from tengen.lab.verdicts import Comparison, above, compare, percent
-from tengen.models import has_model
+from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
+from tengen.learners.symmetry_network import network as definition
+from tengen.learners.symmetry_network.learner import load_snapshots, play_games
+from tengen.learners.symmetry_network.network import SQUARE
+from tengen.models import Run
 from tengen.models.settings import CheckedSettings, setting
 from tengen.progress import Report
 from tengen.statistics import Rate, Trend, spearman, wilson
 
-if TYPE_CHECKING:
-    from tengen.learners.symmetry_network import SymmetryNetwork
-
 POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"  # a fight on 9x9
 _OUTPUT_NAMES = ("Z+", "Zo", "Z•", "Aw+", "Ab+", "Ao", "A•")
-_MEANINGS = {
-    "territory": "an empty point becomes White's (Z+)",
-    "white_lives": "a white stone avoids capture (Zo)",
-    "black_dies": "a black stone is captured (Z•)",
-    "white_eye": "an empty point becomes White's eye (Aw+)",
-    "black_eye": "an empty point becomes Black's eye (Ab+)",
-    "black_eye_by_capture": "a white stone leaves Black an eye (Ao)",
-    "white_eye_by_capture": "a black stone leaves White an eye (A•)",
-}
 
 
 # ----- Weights -----
@@ -52,8 +44,6 @@ class WeightsSize:
 
 def weights(context: LabContext, size: WeightsSize) -> Findings:
     """Count the weights, check the symmetry on boards and draw the shipped network's kernels."""
-    from tengen.learners.symmetry_network import network as definition
-
     architecture = definition.Architecture()
     free = np.random.default_rng(context.seed).normal(0, 0.3, architecture.size)
     error = max(definition.equivariance_error(architecture, free, size=n) for n in size.boards)
@@ -62,67 +52,35 @@ def weights(context: LabContext, size: WeightsSize) -> Findings:
         [part, "x".join(map(str, tying.shape)), tying.free]
         for part, tying in architecture.parts.items()
     ]
+    title = "Free weights by part (B: biases, which the paper does not count)"
+    note = f"With the colours tied as well: {tied.weights}."
+    found = f"up to {error:.1g}" if error >= 1e-12 else "exactly, but for rounding (below 1e-12)"
+    why = f"All eight symmetries, sizes {', '.join(map(str, size.boards))}, random weights."
     return Findings(
-        text="Every cell of the board has twelve hidden units. Some are unchanged when the board "
-        "is turned (T), some change sign with a quarter turn (S, D), and pairs turn like an arrow "
-        "(F). Which weights may differ follows from that alone: it is computed, not typed in.",
-        tables=[
-            Table(
-                "Free weights by part (B: biases, which the paper does not count)",
-                ["part", "shape of the dense weights", "free"],
-                rows,
-                note=f"With the colours tied as well: {tied.weights}.",
-            )
-        ],
+        text=papers.TEXTS["symmetry-weights"],
+        tables=[Table(title, ["part", "shape of the dense weights", "free"], rows, note)],
         figures=_kernels(),
         comparisons=[
-            compare(
-                "blair.weights", architecture.weights,
-                why="V_HI 280, V_OH 140, V_OI 294, from the null space of the constraints.",
-            ),
-            compare(
-                "blair.connections", architecture.connections,
-                why="Weights that can differ from zero; the paper's figure would need four "
-                "non-zero neighbours of an arrow instead of six. 714 is not affected.",
-            ),
-            compare(
-                "blair.symmetry", holds=error < 1e-12,
-                text="exactly, but for rounding (below 1e-12)" if error < 1e-12
-                else f"up to {error:.1g}",
-                why=f"All eight symmetries, sizes {', '.join(map(str, size.boards))}, random "
-                "weights.",
-            ),
+            compare("blair.weights", architecture.weights),
+            compare("blair.connections", architecture.connections),
+            compare("blair.symmetry", holds=error < 1e-12, text=found, why=why),
         ],
-    )  # fmt: skip
+    )
 
 
 def _kernels() -> list[Picture]:
     """Draw the weights of the shipped network of the paper."""
-    from tengen.learners.symmetry_network import SymmetryNetwork
-    from tengen.learners.symmetry_network.network import SQUARE
-
-    if not has_model("isn-9x9"):
-        return []
     network = SymmetryNetwork.load("isn-9x9")
     dense = network.architecture.expand(network.free_)
     inputs = [f"○C{i}" for i in range(1, 7)] + [f"●C{i}" for i in range(1, 7)] + ["empty", "edge"]
-    hidden: list[str] = []
-    for block in network.architecture.cell.blocks:
-        before = sum(name.startswith(f"{block.name}") for name in hidden)
-        hidden += [f"{block.name}{before + i + 1}" for i in range(block.size)]
-    first = (
-        "Weights from each kind of point (columns) to the hidden units (rows): 280 free weights of "
-        "the shipped isn-9x9. Red is positive, blue negative; C1 is the weakest block, C6 alive."
-    )
-    sheets = (
-        (first, "HI", hidden, inputs),
-        ("Weights from the board to the outputs: 294 free weights", "OI", _OUTPUT_NAMES, inputs),
-        ("Weights from the hidden units to the outputs: 140 free weights", "OH", _OUTPUT_NAMES,
-         hidden),
-    )  # fmt: skip
+    kinds = [b.name for b in network.architecture.cell.blocks for _ in range(b.size)]
+    hidden = [f"{kind}{kinds[: i + 1].count(kind)}" for i, kind in enumerate(kinds)]
+    sheets = {
+        "HI": (hidden, inputs), "OI": (_OUTPUT_NAMES, inputs), "OH": (_OUTPUT_NAMES, hidden)
+    }  # fmt: skip
     return [
-        Picture(title, kernel_sheet(dense[part], SQUARE, rows, cols), wide=True)
-        for title, part, rows, cols in sheets
+        Picture(papers.TEXTS[part], kernel_sheet(dense[part], SQUARE, *names), wide=True)
+        for part, names in sheets.items()
     ]
 
 
@@ -140,19 +98,6 @@ class SnapshotTournament(CheckedSettings):
     run: str = setting("", "Folder of the training.")
 
 
-@dataclass(frozen=True)
-class LearningCurve:
-    """Strength over training, with a test of its trend; None where there is nothing to test."""
-
-    games: list[int]
-    rates: list[float]
-    intervals: list[tuple[float, float]]
-    correlation: float | None  # Spearman's, untrained network left out
-    p_value: float | None
-    slope: float | None  # points of win rate per 100,000 games
-    best: int  # games behind the best snapshot
-
-
 def figure_1(
     snapshots: Sequence[SymmetryNetwork],
     tournament: SnapshotTournament,
@@ -160,15 +105,13 @@ def figure_1(
     seed: int = 0,
     workers: int = 1,
     report: Report = lambda done, total: None,
-) -> LearningCurve:
-    """Let all snapshots of a training, at least two, play each other."""
-    from tengen.learners.symmetry_network.learner import play_games
-
+) -> dict[str, Any]:
+    """Let all snapshots of a training, at least two, play each other; see `learning_curve`."""
     if len(snapshots) < 2:
         raise SpecError(f"{len(snapshots)} snapshots: at least two are needed")
     n = len(snapshots)
     points = np.zeros((n, n))
-    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    pairs = list(combinations(range(n), 2))
     for done, (i, j) in enumerate(pairs, 1):
         scores, _ = play_games(
             *(snapshots[i], snapshots[j]), games=tournament.games, size=tournament.size,
@@ -181,52 +124,47 @@ def figure_1(
     return learning_curve([network.games_ for network in snapshots], points, tournament.games)
 
 
-def learning_curve(
-    games: Sequence[int], points: np.ndarray[Any, Any], per_pair: int
-) -> LearningCurve:
-    """Return win rates with intervals and a trend; points[i, j] is what i scored against j."""
+def learning_curve(games: Sequence[int], points: FloatArray, per_pair: int) -> dict[str, Any]:
+    """Return win rates with intervals and their trend; points[i, j] is what i scored against j.
+
+    `correlation` is Spearman's, `slope` the win rate per 100,000 games, without the untrained
+    network; `best` the games behind the best snapshot.
+    """
     played = per_pair * (len(games) - 1)
     won = points.sum(1)
     trained = [i for i, g in enumerate(games) if g > 0]
     at, rates = [games[i] / 1e5 for i in trained], (won[trained] / played).tolist()
     rank = spearman(at, rates)
-    return LearningCurve(
-        [int(g) for g in games],
-        [float(w / played) for w in won],
-        [wilson(float(w), played) for w in won],
-        rank.r if rank else None,
-        rank.p if rank else None,
-        Trend.through(at, rates).slope if rank else None,
-        int(games[int(np.argmax(won))]),
-    )
+    return {
+        "games": [int(g) for g in games],
+        "rates": [float(w / played) for w in won],
+        "intervals": [wilson(float(w), played) for w in won],
+        "correlation": rank.r if rank else None,
+        "p_value": rank.p if rank else None,
+        "slope": Trend.through(at, rates).slope if rank else None,
+        "best": int(games[int(np.argmax(won))]),
+    }
 
 
 def snapshots(context: LabContext, size: SnapshotTournament) -> Findings:
     """Draw Figure 1 of a finished training."""
-    from tengen.learners.symmetry_network.learner import load_snapshots
-
     if not size.run:
         raise SpecError("symmetry-snapshots needs the folder of a training: run=FOLDER")
     curve = figure_1(
         load_snapshots(Path(size.run)), size, seed=context.seed, workers=context.workers,
         report=context.between(0, 1, "pair"),
     )  # fmt: skip
-    data = asdict(curve)
-    points = zip(curve.games, curve.rates, curve.intervals, strict=True)
+    points = zip(curve["games"], curve["rates"], curve["intervals"], strict=True)
     rows = [[games, percent(rate, interval)] for games, rate, interval in points]
-    note = f"{_trend_text(data) or 'no trend to test'}; best after {curve.best} games"
-    return Findings(
-        tables=[Table("Figure 1", ["games", "won"], rows, note)],
-        figures=[_curve_plot(data)],
-        data=data,
-    )
+    note = f"{_trend_text(curve) or 'no trend to test'}; best after {curve['best']} games"
+    table = Table("Figure 1", ["games", "won"], rows, note)
+    return Findings(tables=[table], figures=[_curve_plot(curve)], data=curve)
 
 
 def _trend_text(curve: dict[str, Any]) -> str:
     """Return the test of a curve's trend; empty if there is nothing to test."""
-    if curve["correlation"] is None or curve["p_value"] is None:
-        return ""
-    return f"Spearman {curve['correlation']:.2f}, p = {curve['p_value']:.2g}"
+    r, p = curve["correlation"], curve["p_value"]
+    return "" if r is None else f"Spearman {r:.2f}, p = {p:.2g}"
 
 
 # ----- Training -----
@@ -252,9 +190,6 @@ _FULL = TrainingSize(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)  # the p
 
 def training(context: LabContext, size: TrainingSize) -> Findings:
     """Train a network, let its snapshots play each other, evaluate the shipped networks."""
-    from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
-    from tengen.learners.symmetry_network.learner import load_snapshots, open_run
-
     settings = SymmetrySettings(
         games=size.games, linear_games=size.linear_games, rate=size.rate, seed=context.seed,
         snapshot_every=size.snapshot_every,
@@ -262,41 +197,28 @@ def training(context: LabContext, size: TrainingSize) -> Findings:
     )  # fmt: skip
     folder = context.place("symmetry-network")
     report = context.between(0.0, 0.6, "game of self-play")
-    with open_run(folder, settings, resume=True) as run:
+    with Run.open(folder, SymmetryNetwork.kind, settings, resume=True) as run:
         learned = SymmetryNetwork(settings=settings, workers=context.workers).fit(
-            run=run, watch=lambda state: report(state.games, size.games)
+            run=run, watch=lambda games, means: report(games, size.games)
         )
     pairs = partial(
         figure_1, tournament=SnapshotTournament(games=size.pair_games), seed=context.seed,
         workers=context.workers, report=context.between(0.6, 0.8, "pair"),
     )  # fmt: skip
-    name = "symmetry-network/figure1"
-    curve = context.once(name, lambda: asdict(pairs(load_snapshots(folder))))
+    curve = context.once("symmetry-network/figure1", lambda: pairs(load_snapshots(folder)))
     rows, comparisons = _matches(context, learned, size)
-    p = curve["p_value"]
+    p, columns = curve["p_value"], ["network", "against", "board", "games", "wins"]
     return Findings(
-        text=f"A network of the paper's shape learns for {size.games:,} games (the paper: "
-        f"{papers.ISN_GAMES:,}) at a rate of {size.rate:g} (the paper: {papers.ISN_RATE:g}). No "
-        "look-ahead: it evaluates the position after each move. The boards show how the shipped "
-        "isn-best evaluates one position: the owners of points (black and white squares), and its "
-        "seven outputs, redder where more likely.",
-        tables=[
-            Table("Matches, moves drawn with beta 20, komi 3.5",
-                  ["network", "against", "board", "games", "wins"], rows)
-        ],
+        text=papers.TEXTS["symmetry-network"].format(size),
+        tables=[Table("Matches, moves drawn with beta 20, komi 3.5", columns, rows)],
         figures=[_curve_plot(curve), *_views()],
         comparisons=[
             compare(
                 "blair.figure1.trend", full=size.games >= papers.ISN_GAMES,
                 holds=p is not None and p < 0.05 and curve["correlation"] > 0,
                 text=_trend_text(curve) or "none",
-                why="Trend over the trained snapshots; the paper does not test it.",
             ),
-            compare(
-                "blair.figure1.best", text=f"{curve['best']:,} of {size.games:,} games",
-                why="Neighbours differ by less than the noise of 430 games, so the place is "
-                "chance.",
-            ),
+            compare("blair.figure1.best", text=f"{curve['best']:,} of {size.games:,} games"),
             *comparisons,
         ],
         data=curve,
@@ -307,43 +229,31 @@ def _matches(
     context: LabContext, learned: SymmetryNetwork, size: TrainingSize
 ) -> tuple[list[list[Any]], list[Comparison]]:
     """Evaluate the learned and the shipped networks; return rows of a table and comparisons."""
-    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_games
-
-    shipped = {n: SymmetryNetwork.load(n) for n in ("isn-9x9", "isn-best") if has_model(n)}
-    matches: list[tuple[str, SymmetryNetwork, SymmetryNetwork | None, int, int]] = [
-        ("trained here", learned, None, 9, size.match_games),
-        *((name, network, None, 9, size.match_games) for name, network in shipped.items()),
-    ]
-    if "isn-9x9" in shipped:
-        matches.append(("isn-9x9", shipped["isn-9x9"], learned, 9, size.match_games))
-        matches.append(("isn-9x9", shipped["isn-9x9"], None, 19, size.large_games))
+    here, paper = "trained here", "isn-9x9"
+    players: dict[str, Any] = {name: SymmetryNetwork.load(name) for name in (paper, "isn-best")}
+    players |= {here: learned, "random": "random"}
+    pairs = [(here, "random"), (paper, "random"), ("isn-best", "random"), (paper, here)]
+    matches = [(*pair, 9, size.match_games) for pair in pairs]
+    matches.append((paper, "random", 19, size.large_games))
     rows: list[list[Any]] = []
     comparisons = []
-    for number, (name, a, b, board, games) in enumerate(matches):
-        opponent = "random" if b is None else "trained here"
+    for number, (name, opponent, board, games) in enumerate(matches):
         context.at(0.8 + 0.2 * number / len(matches), f"{name} against {opponent}")
         scores, _ = play_games(
-            *(a, b or "random"), games=games, size=board, seed=context.seed,
+            players[name], players[opponent], games=games, size=board, seed=context.seed,
             workers=context.workers,
         )  # fmt: skip
         got = Rate.of(scores)
-        shown = percent(got.win_rate, got.interval)
+        shown, holds = percent(got.win_rate, got.interval), above(got.interval)
         rows.append([name, opponent, f"{board}x{board}", games, shown])
-        if b is not None and size.games < papers.ISN_GAMES:
-            comparisons.append(
-                compare(
-                    "blair.figure1.trend", holds=above(got.interval), text=shown,
-                    detail=f"{papers.ISN_GAMES:,} games (shipped) against {size.games:,}",
-                    why=f"{games} games, beta 20, komi 3.5: more training is stronger.",
-                )
-            )  # fmt: skip
+        if opponent == here and size.games < papers.ISN_GAMES:
+            detail = f"{papers.ISN_GAMES:,} games (shipped) against {size.games:,}"
+            why = f"{games} games, beta 20, komi 3.5: more training is stronger."
+            claim = "blair.figure1.trend"
+            comparisons.append(compare(claim, holds=holds, text=shown, detail=detail, why=why))
         elif board == 19:
-            comparisons.append(
-                compare(
-                    "blair.cgos.19", holds=above(got.interval), text=f"{shown} against random",
-                    why="Trained on 9x9 only; a rating needs the server's opponents.",
-                )
-            )  # fmt: skip
+            text = f"{shown} against random"
+            comparisons.append(compare("blair.cgos.19", holds=holds, text=text))
     return rows, comparisons
 
 
@@ -357,20 +267,14 @@ def _curve_plot(curve: dict[str, Any]) -> Plot:
 
 def _views() -> list[Picture]:
     """Draw the ownership and the seven outputs of a shipped network for one position."""
-    from tengen.board import Board
-    from tengen.learners.symmetry_network import SymmetryNetwork
-
-    name = next((n for n in ("isn-best", "isn-9x9") if has_model(n)), None)
-    if name is None:
-        return []
+    name = "isn-best"
     network = SymmetryNetwork.load(name)
     board = Board(9, moves=POSITION)
-    owner = board.svg(ownership=network.ownership(board), cell=18)
-    figures = [Picture(f"{name}: ownership", owner)]
-    for output, values in network.heat_maps(board).items():
-        title = f"probability that {_MEANINGS.get(output, output)}"
-        figures.append(Picture(title, board.svg(heat=np.ravel(values), cell=18)))
-    return figures
+    maps = {f"probability that {papers.OUTPUTS[k]}": v for k, v in network.heat_maps(board).items()}
+    return [
+        Picture(f"{name}: ownership", board.svg(ownership=network.ownership(board), cell=18)),
+        *(Picture(title, board.svg(heat=np.ravel(v), cell=18)) for title, v in maps.items()),
+    ]
 
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (

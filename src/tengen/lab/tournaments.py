@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from tengen.arena import Database, PlayedGame, Results, parse_tournament, results_of, run_tournament
 from tengen.arena import results as arena_results
 from tengen.arena.runner import Listener
 from tengen.lab.result import Dot, Dots, Findings, Table
 from tengen.lab.steps import Experiment, LabContext, NoSettings
-from tengen.lab.verdicts import percent
+from tengen.lab.verdicts import FOLDER, percent
 from tengen.progress import Report
 from tengen.statistics import wilson
 
@@ -19,7 +21,7 @@ from tengen.statistics import wilson
 
 
 class _Counter(Listener):
-    """Report the number of finished games; the laboratory itself says how to continue."""
+    """Report the number of finished games."""
 
     def __init__(self, report: Report) -> None:
         self._report, self._done, self._total = report, 0, 0
@@ -40,10 +42,7 @@ def play(
     workers: int,
     report: Report = lambda done, total: None,
 ) -> Results:
-    """Play the missing games of a tournament in its database and return the results.
-
-    Raises `KeyboardInterrupt` if it was interrupted before its last game; finished games are kept.
-    """
+    """Play the missing games of a tournament in its database and return the results."""
     tournament = parse_tournament(settings)
     path.parent.mkdir(parents=True, exist_ok=True)
     with Database.open(path, tournament) as database:
@@ -86,14 +85,8 @@ def cross_table(results: Results) -> Table:
 
 # ----- Players that learn nothing -----
 
-_PLAYERS = {
-    "random": "random",
-    "maxlib": "maxlib",
-    "mcts 10": "mcts:playouts=10",
-    "static": "static",
-    "mcts 100": "mcts:playouts=100",
-}
-"""Players by name, weakest first."""
+_PLAYERS = ("random", "maxlib", "mcts:playouts=10", "static", "mcts:playouts=100")
+"""Weakest first."""
 _ANCHOR = "maxlib"
 """Rated 0. It wins and loses games, so that the others' intervals are narrow."""
 
@@ -111,8 +104,8 @@ def simple_players(context: LabContext, size: PlayersSize) -> Findings:
         "kind": "round-robin", "games": size.games, "size": 9, "openings": 4,
         "seed": context.seed,
         "players": {
-            name: {"spec": spec, **({"elo": 0.0} if name == _ANCHOR else {})}
-            for name, spec in _PLAYERS.items()
+            spec.replace(":playouts=", " "): {"spec": spec, "elo": 0.0 if spec == _ANCHOR else None}
+            for spec in _PLAYERS
         },
     }  # fmt: skip
     path, report = context.place("players") / "games.sqlite", context.between(0, 1, "games")
@@ -130,7 +123,6 @@ def simple_players(context: LabContext, size: PlayersSize) -> Findings:
 
 # ----- Self-play from nothing: recorded, since it needs a GPU -----
 
-_SELF_PLAY = Path(__file__).with_name("recorded") / "self-play-networks.json"
 SELF_PLAY_PAGE = "docs/results/self-play.md"
 
 
@@ -143,16 +135,14 @@ class SelfPlayNetwork:
     games: int  # games of self-play
     command: str
     one_ply: tuple[int, int]  # against maxlib, choosing the best position after one ply
-    first_choice: tuple[int, int] | None
-    """Against maxlib, choosing the most likely move; None without a policy."""
+    first_choice: tuple[int, int] | None  # against maxlib, the most likely move, if it has one
     against_static: tuple[int, int] | None  # the same against static
 
 
 def self_play_networks() -> list[SelfPlayNetwork]:
     """Return the recorded trainings."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(list[SelfPlayNetwork]).validate_json(_SELF_PLAY.read_bytes())
+    path = FOLDER / "self-play-networks.json"
+    return TypeAdapter(list[SelfPlayNetwork]).validate_json(path.read_bytes())
 
 
 def from_nothing(context: LabContext, size: NoSettings) -> Findings:
@@ -163,6 +153,8 @@ def from_nothing(context: LabContext, size: NoSettings) -> Findings:
         "first_choice": "First choice, against maxlib",
         "against_static": "First choice, against static",
     }
+    names = ["network", "weights", "one ply, maxlib", "first choice, maxlib", "static"]
+    note = "A network without a policy has no first choice."
     cells: list[list[int | str]] = [[row.network, row.weights] for row in rows]
     figures = []
     for name, title in columns.items():
@@ -181,14 +173,7 @@ def from_nothing(context: LabContext, size: NoSettings) -> Findings:
         f"differences. Recorded on 2026-11-16 on one GPU, one seed each; {SELF_PLAY_PAGE} has the "
         "commands.",
         figures=figures,
-        tables=[
-            Table(
-                "Recorded: wins on 9x9, 95 % intervals",
-                ["network", "weights", "one ply, maxlib", "first choice, maxlib", "static"],
-                cells,
-                note="A network without a policy has no first choice.",
-            )
-        ],
+        tables=[Table("Recorded: wins on 9x9, 95 % intervals", names, cells, note)],
     )
 
 
@@ -197,13 +182,9 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
         "players", "players", "Simple players", simple_players,
         quick=PlayersSize(), full=PlayersSize(100), minutes=(0.2, 2),
     ),
-)  # fmt: skip
-"""First on the page."""
-
-LAST_EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "from-nothing", "self-play", "What the papers would have seen", from_nothing,
         quick=NoSettings(), full=NoSettings(), minutes=(0.1, 0.1),
     ),
 )  # fmt: skip
-"""Last on the page."""
+"""First and last on the page."""

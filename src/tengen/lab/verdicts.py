@@ -1,8 +1,6 @@
 """Compare claims of the papers with our measurements and decide a verdict, in one place.
 
-`compare` sets a measurement of this run beside a claim. `beside` adds what large runs, recorded
-earlier, found about the same claims: where this run is too small, the recorded verdict counts.
-Recorded runs ship as JSON files; each figure names its claim by id (see `papers.CLAIMS`).
+`compare` sets a measurement of this run beside a claim, `beside` adds what recorded runs found.
 """
 
 from __future__ import annotations
@@ -12,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from tengen.lab.papers import CLAIMS
 from tengen.models import list_models
@@ -54,10 +54,8 @@ def verdict(
 ) -> str:
     """Return one of `WORDS` for two figures with their 95 % intervals, or none for exact ones.
 
-    `aim` is +1 where more is better, -1 where less is, 0 where a different figure refutes the
-    paper's. `full` says whether ours was measured at the paper's scale: a smaller run that falls
-    short of the paper, or differs from it, says nothing against it. `holds` is for a claim that is
-    not a number: whether our result supports it.
+    For `aim` see `papers.Claim`. Without `full`, a run smaller than the paper's, nothing speaks
+    against the paper. `holds` says whether our result supports a claim that is not a number.
 
     >>> verdict(0.75, 0.97, (0.95, 0.99)), verdict(714, 714, aim=0), verdict(2310, 2478, aim=0)
     ('better', 'agrees', 'refuted')
@@ -103,22 +101,19 @@ def compare(
     ours: float | None = None,
     interval: _Interval | None = None,
     *,
-    why: str,
+    why: str = "",
     detail: str = "",
     text: str = "",
     full: bool = True,
     holds: bool | None = None,
 ) -> Comparison:
-    """Compare a claim with our measurement; `full` and `holds` go to `verdict`.
+    """Compare a claim with our measurement; `text` is shown instead of the figure.
 
-    `detail` says which of several measurements of the claim this is. `text` is shown instead of
-    the figure.
+    `detail` says which of several measurements of the claim this is; for the rest see `verdict`.
     """
     about = CLAIMS[claim]
-    paper = about.figure
-    spread = None
-    if paper is not None and about.games:
-        spread = wilson(paper * about.games, about.games)
+    paper, games = about.figure, about.games
+    spread = wilson(paper * games, games) if paper is not None and games else None
     return Comparison(
         claim,
         about.where,
@@ -128,7 +123,7 @@ def compare(
         verdict=verdict(
             paper, ours, interval, paper_interval=spread, aim=about.aim, full=full, holds=holds
         ),
-        why=why,
+        why=why or about.why,
     )
 
 
@@ -176,8 +171,6 @@ class RecordedRun:
 @cache
 def recorded_runs(part: str) -> tuple[RecordedRun, ...]:
     """Return the recorded runs of a part of the report, possibly none."""
-    from pydantic import TypeAdapter
-
     path = FOLDER / f"{part}.json"
     if not path.is_file():
         return ()

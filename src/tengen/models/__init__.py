@@ -1,9 +1,4 @@
-"""Models on disk with their cards, training runs with checkpoints, settings.
-
-`store` reads and writes models, `registry` finds them by name and loads the right object for each,
-`runs` keeps a training in its folder, `settings` describes its settings. No learner is imported
-until a model of its kind is loaded.
-"""
+"""Models on disk with their cards, training runs with checkpoints, settings."""
 
 from tengen.models.registry import (
     KINDS,
@@ -21,6 +16,7 @@ from tengen.models.store import (
     Card,
     Measurement,
     StoredLearner,
+    check_shapes,
     find_model,
     load_model,
     read_card,
@@ -34,6 +30,7 @@ __all__ = [
     "Measurement",
     "Run",
     "StoredLearner",
+    "check_shapes",
     "find_model",
     "fingerprint",
     "from_plain",

@@ -1,7 +1,4 @@
-"""Load the right object for each model file, and name the shipped model for a board.
-
-`KINDS` says which class reads which kind of model; it is imported when first needed.
-"""
+"""Load the right object for each model file, and name the shipped model for a board."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from tengen.contracts import Evaluator, Policy, Scorer
 from tengen.errors import ModelError
 from tengen.models.store import Card, find_model, model_names, read_card
 
-# Kind of model -> module:class with a classmethod `load(path)`.
+# Kind of model -> module:class, imported when needed, with a classmethod `load(path)`.
 KINDS: dict[str, str] = {
     "symmetry-network": "tengen.learners.symmetry_network:SymmetryNetwork",
     "move-prediction": "tengen.learners.move_prediction:MovePredictor",
@@ -26,8 +23,7 @@ KINDS: dict[str, str] = {
     "opening-evolution": "tengen.learners.opening_evolution:OpeningEvolution",
 }
 
-_SHARED = 12
-"""Shared models that are kept; play, web and reviews use ten of the shipped ones."""
+_SHARED = 12  # shared models that are kept; play, web and reviews use ten of the shipped ones
 
 _Offer = TypeVar("_Offer")
 
@@ -72,11 +68,10 @@ def list_models() -> list[ModelInfo]:
 
 
 def load_learner(path_or_name: str | os.PathLike[str], *, shared: bool = False) -> Any:
-    """Make the object that a model file stands for, by the kind on its card.
+    """Load the object of a model file, by the kind on its card.
 
-    With `shared`, all callers get the same object, until the file changes: a network laid out for
-    the processor takes up to 150 MB. They must not train it, nor use it from two threads at once
-    unless its kind allows that.
+    With `shared`, all callers get the same object until the file changes (a network takes up to
+    150 MB). They must not train it, nor use it from two threads unless its kind allows that.
     """
     path = find_model(path_or_name)
     if shared:
@@ -101,18 +96,17 @@ def _shared(path: Path, changed: int, size: int) -> Any:
 
 
 def load_evaluator(path_or_name: str | os.PathLike[str], *, shared: bool = False) -> Evaluator:
-    """Load a model that judges positions; `shared` as of `load_learner`."""
-    what = "judges positions (`values`)"
-    return _offer(path_or_name, Evaluator, what, shared)  # type: ignore[type-abstract]
+    """Load a model that evaluates positions; `shared` as in `load_learner`."""
+    return _offer(path_or_name, Evaluator, "judges positions (`values`)", shared)  # type: ignore[type-abstract]
 
 
 def load_policy(path_or_name: str | os.PathLike[str], *, shared: bool = False) -> Policy:
-    """Load a model that says how likely moves are; `shared` as of `load_learner`."""
+    """Load a model that says how likely moves are; `shared` as in `load_learner`."""
     return _offer(path_or_name, Policy, "predicts moves (`priors`)", shared)  # type: ignore[type-abstract]
 
 
 def load_scorer(path_or_name: str | os.PathLike[str] = "scorer", *, shared: bool = False) -> Scorer:
-    """Load a model that says which stones are dead; `shared` as of `load_learner`."""
+    """Load a model that says which stones are dead; `shared` as in `load_learner`."""
     return _offer(path_or_name, Scorer, "scores games (`status`)", shared)  # type: ignore[type-abstract]
 
 
@@ -128,30 +122,16 @@ def _offer(
 
 # ----- Which shipped model serves a purpose on a board of a given size -----
 
-
-PREDICTOR = "predictor-paper"
-"""The maximum-entropy predictor of Araki et al., for 19x19."""
-_NETWORK_SIZES = range(5, 26)
-"""Rows and columns of the boards that the deep networks support."""
-
-
-JUDGE = "tengen-judge"
-"""The network that plays, analyses and reviews on every board: the strongest at equal time
-(docs/results/strength.md)."""
-DRAWN_FROM = "tengen-small"
-"""The network that levels for people draw their moves from."""
-_PREDICTORS = {(9, 9): JUDGE, (13, 13): JUDGE}
-"""The networks that best predict people's moves, by board size; `tengen-large` elsewhere."""
+PREDICTOR = "predictor-paper"  # the maximum-entropy predictor of Araki et al., for 19x19
+_NETWORK_SIZES = range(5, 26)  # rows and columns of the boards that the deep networks support
+JUDGE = "tengen-judge"  # plays, analyses and reviews: the strongest at equal time on every board
+DRAWN_FROM = "tengen-small"  # the network that levels for people draw their moves from
+_PREDICTORS = {(9, 9): JUDGE, (13, 13): JUDGE}  # of people's moves; `tengen-large` elsewhere
 _OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
-"""Evaluators of openings by board size."""
 
 
 def network_for(rows: int, cols: int) -> str:
-    """Return the name of the network that best predicts people's moves, or "" if none fits.
-
-    >>> network_for(9, 9), network_for(9, 13), network_for(4, 4)
-    ('tengen-judge', 'tengen-large', '')
-    """
+    """Return the name of the network that best predicts people's moves, or "" if none fits."""
     if rows not in _NETWORK_SIZES or cols not in _NETWORK_SIZES:
         return ""
     return _PREDICTORS.get((rows, cols), "tengen-large")
@@ -177,11 +157,10 @@ class Opinions:
 def opinions_on(rows: int, cols: int) -> Opinions:
     """Load the installed models that comment on boards of this size."""
     found = Opinions()
-    network = network_for(rows, cols)
+    network, opening = network_for(rows, cols), _OPENINGS.get((rows, cols), "")
     if network and has_model(network):
         found.policies["network"] = load_policy(network, shared=True)
         found.names["network"] = network
-    opening = _OPENINGS.get((rows, cols), "")
     if opening and has_model(opening):
         found.evaluators["opening"] = load_evaluator(opening, shared=True)
         found.names["opening"] = opening

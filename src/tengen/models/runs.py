@@ -5,20 +5,9 @@
     FOLDER/checkpoints/   the last few states, `STEP.safetensors`
     FOLDER/snapshots/     models on the way, kept for good, if the learner makes any
 
-A folder belongs to one run and is locked while a trainer works in it. Without `resume` a folder
-with a run is refused; with it, settings and data must be those of the run.
-
-A learner first notes rows and then saves the state of a step. A kill costs the work since the last
-state, and the rows come out the same:
-
-    with Run.open(out, "walk", settings, data=data, resume=resume) as run:
-        state = State.restored(run.start) if run.start else State.first(settings)
-        while state.step < settings.steps:
-            loss = state.advance(games)
-            if state.step % 200 == 0:
-                run.note(state.step, loss=loss)
-                run.save(state.step, state.arrays())
-        save_model(run.folder / "model.safetensors", state.weights, card)
+A folder belongs to one run and is locked while a trainer works in it. A learner first notes rows
+and then saves the state of a step: a kill costs the work since the last state, and the rows come
+out the same.
 """
 
 from __future__ import annotations
@@ -49,6 +38,7 @@ _CONFIG, _METRICS, _LOCK = "config.toml", "metrics.jsonl", ".lock"
 _CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
 _STATE_KEY = "tengen.state"
 _ELSEWHERE = "choose another folder"
+_KEPT = 2  # checkpoints of a run
 
 _Settings = TypeVar("_Settings")
 
@@ -64,18 +54,14 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one training in one folder, of which the last few are kept.
+    """The checkpoints of one training in one folder, of which the last two are kept.
 
     A checkpoint is one file with arrays and, in its header, a JSON state and a checksum of both.
-    `run` names the training: files of another one in the folder are neither listed nor deleted.
-    Without it all are.
+    With the name `run`, files of another training are neither listed nor deleted.
     """
 
-    def __init__(
-        self, folder: str | os.PathLike[str], *, keep: int = 2, run: str | None = None
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, run: str | None = None) -> None:
         self.folder, self.run = Path(folder), run
-        self.keep = max(1, keep)
         self._kept: list[int] | None = None
 
     def save(self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
@@ -86,23 +72,24 @@ class Checkpoints:
         stored["sha256"] = checksum(arrays, json.dumps(stored))
         write_atomic(self.path(step), pack(arrays, {_STATE_KEY: json.dumps(stored)}))
         self._kept = [*(old for old in kept if old != step), step]
-        while len(self._kept) > self.keep:
+        while len(self._kept) > _KEPT:
             self.path(self._kept.pop(0)).unlink(missing_ok=True)
 
     def steps(self) -> list[int]:
         """List the steps that have a checkpoint of this training, in ascending order."""
-        return [step for step in self._files() if self.run is None or self._is_ours(step)]
+
+        def ours(step: int) -> bool:
+            try:
+                _, metadata = unpack(self.path(step), names=())
+                return bool(json.loads(metadata[_STATE_KEY])["run"] == self.run)
+            except (KeyError, TypeError, ValueError):
+                return False
+
+        return [step for step in self._files() if self.run is None or ours(step)]
 
     def _files(self) -> list[int]:
         stems = (path.stem for path in self.folder.glob("*.safetensors"))
         return sorted(int(stem) for stem in stems if stem.isdecimal())
-
-    def _is_ours(self, step: int) -> bool:
-        try:
-            _, metadata = unpack(self.path(step), names=())
-            return bool(json.loads(metadata[_STATE_KEY])["run"] == self.run)
-        except (KeyError, TypeError, ValueError):
-            return False
 
     def load(self, step: int) -> Checkpoint:
         """Read one checkpoint; raise `ModelError` if it is missing or damaged."""
@@ -144,17 +131,14 @@ class RunInfo:
 
     learner: str
     version: str
-    settings: dict[str, Any]
-    """Plain, as `settings.to_plain` gives them."""
-    data: dict[str, str]
-    """A fingerprint or name of each thing that the run learns from."""
+    settings: dict[str, Any]  # plain, as `settings.to_plain` gives them
+    data: dict[str, str]  # a fingerprint or name of each thing that the run learns from
 
 
 class Run(Generic[_Settings]):
-    """A run that this process holds; made by `Run.open`, let go by `close` or `with`.
+    """A run that this process holds; made by `Run.open`, released by `close` or `with`.
 
-    `start` is the state to go on from, None at the beginning; `folder` is for the learner's own
-    files too, such as the finished model.
+    `start` is the state to continue from, None at the beginning.
     """
 
     def __init__(
@@ -164,8 +148,7 @@ class Run(Generic[_Settings]):
         self.start: Checkpoint | None = None
         self._checkpoints, self._lock = checkpoints, held
         self._rows: BinaryIO | None = None
-        self._step = -1
-        """Of the newest state."""
+        self._step = -1  # of the newest state
         self._saved_at = time.monotonic()
 
     @classmethod
@@ -178,13 +161,10 @@ class Run(Generic[_Settings]):
         data: Mapping[str, str] | None = None,
         resume: bool = False,
     ) -> Self:
-        """Claim a folder for a run of `learner`; with `resume`, go on with the run in it, if any.
+        """Claim a folder for a run of `learner`; with `resume`, continue the run in it, if any.
 
-        `data` names what the run learns from, with a `fingerprint` of each: a resumed run must
-        have the same.
-
-        Raises `RunError`, with nothing in the folder changed, if it is in use, cannot be written,
-        or has a run that may not go on so.
+        `data` has a `fingerprint` of each thing it learns from. A run that may not continue so
+        raises `RunError` and is left unchanged.
         """
         place, sources = Path(folder), dict(data or {})
         found = _look(place, learner, settings, sources, resume)
@@ -201,10 +181,7 @@ class Run(Generic[_Settings]):
         return run
 
     def note(self, step: int, **values: Any) -> None:
-        """Add a row to the metrics: what was seen up to `step`, before that step is saved.
-
-        Times do not belong here: a resumed run is to write the rows of an undisturbed one.
-        """
+        """Add a row to the metrics, before `step` is saved; no times, to be the same if resumed."""
         if step <= self._step:
             raise RuntimeError(f"row of step {step} after its state was saved")
         for name, value in values.items():
@@ -249,8 +226,8 @@ class Run(Generic[_Settings]):
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         """Release the folder; an interrupted user learns where the run stands."""
         if isinstance(failure, KeyboardInterrupt):
-            at = max(self._step, 0)
-            failure.add_note(f"{self.folder} is at step {at} and can be resumed")
+            at = f"is at step {self._step} and " if self._step >= 0 else ""
+            failure.add_note(f"{self.folder} {at}can be resumed")
         self.close()
 
     def _begin(self, learner: str, data: dict[str, str], found: RunInfo | None) -> None:
@@ -310,11 +287,7 @@ def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 def resumed_settings(
     folder: str | os.PathLike[str], settings: _Settings, said: Collection[str]
 ) -> _Settings:
-    """Return the settings of the run in a folder, but those that the user `said` from `settings`.
-
-    So `--resume` need not repeat what the run was begun with. Without a run: `settings`. Names of
-    other settings are ignored: a command may have several settings classes.
-    """
+    """Return the settings of the run in a folder, if any, with those that the user `said`."""
     found = read_run(folder)
     if found is None:
         return settings

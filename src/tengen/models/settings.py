@@ -2,24 +2,16 @@
 
 A field made by `setting` carries its help, bounds and choices. From them follow the checks (by
 pydantic), the TOML of a run's folder, the recipe of a model's card, and the options of a command
-(see `cli.options.command`). A plain field is stored and compared like the others, but no
-command offers it.
+(see `cli.options.command`). No command offers a plain field.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
 ... class Walk(CheckedSettings):
 ...     steps: int = setting(100, "Steps to walk.", least=0, changeable=True)
-...     rate: float = setting(0.1, "Length of a step.", least=0)
 ...     trace: float = setting(0.0, "The lambda of TD(lambda).", least=0, most=1, option="lambda")
 >>> Walk(trace=2)
 Traceback (most recent call last):
 tengen.errors.SpecError: lambda is 2; it should be less than or equal to 1
->>> to_plain(Walk(rate=0.2))
-{'steps': 100, 'rate': 0.2, 'trace': 0.0}
->>> from_plain(Walk, {"rate": 0.2}) == Walk(rate=0.2)
-True
->>> differences(Walk(), Walk(rate=0.2, steps=200))
-['rate 0.1 there, 0.2 asked']
 """
 
 from __future__ import annotations
@@ -27,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -38,8 +30,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tengen.errors import SpecError
 
-_KEY = "tengen"
-"""Where a field's metadata hold its `Setting`."""
+_KEY = "tengen"  # where a field's metadata hold its `Setting`
 _Chosen = TypeVar("_Chosen")
 _Kind = TypeVar("_Kind")
 
@@ -51,11 +42,9 @@ class Setting:
     help: str
     least: float | None = None
     most: float | None = None
-    choices: tuple[str, ...] = ()
-    option: str = ""
-    """The name in messages and options, where the field's name is reserved (`lambda`) or unfit."""
-    changeable: bool = False
-    """Whether a resumed run may change it: it says only how long, how often or where."""
+    choices: Collection[str] = ()
+    option: str = ""  # the name for people, where the field's name is reserved (`lambda`) or unfit
+    changeable: bool = False  # whether a resumed run may change it
 
 
 @dataclass(frozen=True)
@@ -63,13 +52,11 @@ class SettingField:
     """One field of a settings class, its type taken apart."""
 
     name: str
-    kind: Any
-    """int, float, bool, str, a dataclass, dict; of a tuple, the type of its members."""
+    kind: Any  # int, float, bool, str, a dataclass, dict; of a tuple, the type of its members
     default: Any
     optional: bool
     many: bool
-    about: Setting
-    """Without help for a plain field."""
+    about: Setting  # without help for a plain field
 
     @property
     def option(self) -> str:
@@ -80,7 +67,7 @@ class SettingField:
         """Return the type with its bounds and choices, for pydantic."""
         kind: Any = self.kind
         if self.about.choices:
-            kind = Literal[self.about.choices]
+            kind = Literal[tuple(self.about.choices)]
         elif kind in (int, float):
             kind = Annotated[kind, Field(ge=self.about.least, le=self.about.most)]
         if self.many:
@@ -88,23 +75,13 @@ class SettingField:
         return kind | None if self.optional else kind
 
 
-def setting(
-    default: _Chosen,
-    help: str,
-    *,
-    least: float | None = None,
-    most: float | None = None,
-    choices: Iterable[str] = (),
-    option: str = "",
-    changeable: bool = False,
-) -> _Chosen:
-    """Make a field of a settings class; see `Setting` for what each argument means.
+def setting(default: _Chosen, help: str, **about: Any) -> _Chosen:
+    """Make a field of a settings class; `about` are fields of `Setting`.
 
     Types are int, float, bool, str, tuples of these (`tuple[str, ...]`) and each of them `| None`
     with the default None. A `Literal` type is its own list of choices.
     """
-    about = Setting(help, least, most, tuple(choices), option, changeable)
-    return dataclasses.field(default=default, metadata={_KEY: about})
+    return dataclasses.field(default=default, metadata={_KEY: Setting(help, **about)})
 
 
 @dataclass(frozen=True)
@@ -132,10 +109,7 @@ def to_plain(settings: Any) -> dict[str, Any]:
 
 
 def from_plain(kind: type[_Kind], values: Mapping[str, Any], *, where: str = "settings") -> _Kind:
-    """Make settings of what `to_plain` returned; a missing value has its default.
-
-    Raises `SpecError`, beginning with `where`, for an unknown name or a value that does not fit.
-    """
+    """Make settings of what `to_plain` returned; an error message begins with `where`."""
     try:
         read = _model(kind).model_validate_json(json.dumps(dict(values)))
         return kind(**{name: getattr(read, name) for name in values})
@@ -168,13 +142,7 @@ def differences(there: _Kind, asked: _Kind) -> list[str]:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Return sixteen characters that stand for arrays, texts and plain values.
-
-    >>> fingerprint(np.arange(3), "kgs") == fingerprint(np.arange(3), "kgs")
-    True
-    >>> fingerprint(np.arange(3)) == fingerprint(np.arange(3.0))
-    False
-    """
+    """Return sixteen characters that stand for arrays, texts and plain values."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):

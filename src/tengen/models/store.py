@@ -27,10 +27,8 @@ CARD_KEY = "tengen.card"
 # Larger files are refused unread: none of our learners makes one, and a header can lie.
 _MAX_BYTES = 2**30
 
-Tensors = dict[str, NDArray[Any]]
-"""Arrays by name; any shape, any plain dtype of numbers or bools."""
-_Shape = tuple[int | None, ...]
-"""A shape to expect; None stands for any length of that axis."""
+Tensors = dict[str, NDArray[Any]]  # arrays by name; any shape, any plain dtype of numbers or bools
+_Shape = tuple[int | None, ...]  # a shape to expect; None stands for any length of that axis
 
 
 def save_model(
@@ -38,8 +36,7 @@ def save_model(
 ) -> Card:
     """Write a model atomically, all numbers finite, and return its card with the checksum."""
     arrays = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
-    for name, array in arrays.items():
-        _check_numbers(os.fspath(path), name, array)
+    _check_numbers(path, arrays)
     total = checksum(arrays, _covered(card.model_dump_json()))
     written = card.model_copy(update={"sha256": total})
     write_atomic(path, pack(arrays, {CARD_KEY: written.model_dump_json()}))
@@ -47,16 +44,9 @@ def save_model(
 
 
 def load_model(
-    path_or_name: str | os.PathLike[str],
-    *,
-    kind: str | None = None,
-    expect: Mapping[str, _Shape] | None = None,
+    path_or_name: str | os.PathLike[str], *, kind: str | None = None
 ) -> tuple[Tensors, Card]:
-    """Read a model by path or by name, with checks of size, checksum and numbers.
-
-    `kind` and `expect` (name -> shape) refuse files with other contents; further tensors than the
-    expected ones are allowed. Raises `ModelError` for a missing, damaged or foreign file.
-    """
+    """Read a model; refuse other kinds and damage."""
     path = find_model(path_or_name)
     tensors, metadata = unpack(path)
     card = _parse_card(path, metadata)
@@ -65,10 +55,7 @@ def load_model(
     # Models of version 0.2 and before have the checksum of the tensors alone.
     if card.sha256 not in (checksum(tensors, _covered(metadata[CARD_KEY])), checksum(tensors)):
         raise ModelError(f"{path}: damaged: its checksum does not match")
-    for name, array in tensors.items():
-        _check_numbers(os.fspath(path), name, array)
-    for name, shape in (expect or {}).items():
-        _check_shape(path, tensors, name, shape)
+    _check_numbers(path, tensors)
     return tensors, card
 
 
@@ -118,28 +105,30 @@ def _parse_card(path: Path, metadata: dict[str, str]) -> Card:
     return card
 
 
-def _check_shape(path: Path, tensors: Tensors, name: str, shape: _Shape) -> None:
-    """Refuse a tensor that is missing or of another shape."""
-    if name not in tensors:
-        raise ModelError(f"{path}: has no tensor {name!r}")
-    actual = tensors[name].shape
-    fits = len(actual) == len(shape) and all(
-        want is None or want == got for want, got in zip(shape, actual, strict=True)
-    )
-    if not fits:
-        raise ModelError(f"{path}: tensor {name!r} has shape {actual}, not {shape}")
+def check_shapes(tensors: Tensors, expected: Mapping[str, _Shape]) -> None:
+    """Refuse tensors if one is missing or of another shape; there may be others."""
+    for name, shape in expected.items():
+        if name not in tensors:
+            raise ModelError(f"has no tensor {name!r}")
+        actual = tensors[name].shape
+        if len(actual) != len(shape) or any(
+            want not in (None, got) for want, got in zip(shape, actual, strict=True)
+        ):
+            raise ModelError(f"tensor {name!r} has shape {actual}, not {shape}")
 
 
-def _check_numbers(path: str, name: str, array: NDArray[Any]) -> None:
+def _check_numbers(path: str | os.PathLike[str], arrays: Tensors) -> None:
     """Refuse what no model should hold."""
-    if array.dtype.kind not in "biuf":
-        raise ModelError(f"{path}: tensor {name!r} holds {array.dtype}, not numbers")
-    if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
-        raise ModelError(f"{path}: tensor {name!r} holds numbers that are not finite")
+    for name, array in arrays.items():
+        place = f"{os.fspath(path)}: tensor {name!r}"
+        if array.dtype.kind not in "biuf":
+            raise ModelError(f"{place} holds {array.dtype}, not numbers")
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            raise ModelError(f"{place} holds numbers that are not finite")
 
 
 def _covered(card: str) -> str:
-    """Return what the checksum covers of a card as it is written: everything but itself."""
+    """Return a card without its own checksum."""
     return json.dumps({**json.loads(card), "sha256": ""})
 
 
@@ -258,13 +247,11 @@ def model_names() -> dict[str, Path]:
 class StoredLearner:
     """A learner whose weights and card are one safetensors file.
 
-    A subclass names its `kind` and says what it stores: `_tensors`, the fields of its card
-    (`_about`), and how to make it again (`_restored`).
+    A subclass has a `kind`, `_tensors`, the fields of its card (`_about`), and `_restored`.
     """
 
     kind: ClassVar[str]
-    _expected: ClassVar[Mapping[str, tuple[int | None, ...]]] = {}
-    """Shapes of tensors that every file must have."""
+    _expected: ClassVar[Mapping[str, _Shape]] = {}  # of tensors that every file must have
     card_: Card | None = None
     """The card of the file it was read from or written to; None for a new one."""
 
@@ -286,8 +273,9 @@ class StoredLearner:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a file written by `save`; raise `ModelError` for anything else."""
-        tensors, card = load_model(path, kind=cls.kind, expect=cls._expected)
+        tensors, card = load_model(path, kind=cls.kind)
         try:
+            check_shapes(tensors, cls._expected)
             made = cls._restored(tensors, card)
         except (ArithmeticError, LookupError, TypeError, ValueError) as failure:
             missing = "has no " if isinstance(failure, KeyError) else ""

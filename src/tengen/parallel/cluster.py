@@ -119,15 +119,12 @@ def _call(function: Callable[[Any], Any], job: Any) -> tuple[Exception | None, A
 def _count_loss(
     losses: Counter[tuple[int, str]], errors: Any, trouble: Exception, number: int, retries: int
 ) -> None:
-    """Count a lost job; raise `WorkerLostError` if it was lost too often, or for other errors.
-
-    A lost worker may be the job's fault; a lost node or a lack of memory mostly is not.
-    """
+    """Count a lost job; raise `WorkerLostError` if it was lost too often, or for other errors."""
+    # A lost worker may be the job's fault; a lost node or a lack of memory mostly is not.
+    accidents = errors.NodeDiedError, errors.ObjectLostError, errors.OutOfMemoryError
     if isinstance(trouble, errors.WorkerCrashedError):
         what, most = "workers", retries
-    elif isinstance(
-        trouble, (errors.NodeDiedError, errors.ObjectLostError, errors.OutOfMemoryError)
-    ):
+    elif isinstance(trouble, accidents):
         what, most = "nodes", ACCIDENTS
     else:
         raise WorkerLostError(f"job {number} failed on the cluster: {trouble}") from None

@@ -1,8 +1,7 @@
 """Run jobs in local processes that may be killed at any moment without losing a job.
 
-Each worker has a pipe of its own, so that a worker that dies damages no other messages. It holds up
-to two jobs, one running and one waiting. Workers end as Python does, with `atexit` functions, also
-when their parent is gone.
+Each worker has a pipe of its own, so that one that dies damages no other messages. Workers end as
+Python does, with `atexit` functions, also when their parent is gone.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
@@ -26,34 +25,15 @@ from tengen.errors import TengenError
 from tengen.parallel import LOOKAHEAD_PER_WORKER, WorkerLostError
 
 _Job = TypeVar("_Job")
-_Result = TypeVar("_Result")
 
 # Jobs per worker: one running, one waiting, so that it never waits for the parent.
 _HELD = 2
 # Settings of libraries with threads; a worker gets its share of the cores.
-_THREAD_SETTINGS = (
-    "NUMBA_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-)
-
+_THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Seconds for a worker to release its resources, when its work is done and when it is interrupted.
 _FAREWELL, _BREAKING_OFF = 12.0, 3.0
 
 _CONTEXT = multiprocessing.get_context("spawn")
-
-
-def run_in_processes(
-    function: Callable[[_Job], _Result], jobs: Iterable[_Job], *, workers: int, retries: int
-) -> Generator[tuple[int, _Result], int, None]:
-    """Yield (number, result) as jobs finish; end all workers when closed."""
-    pool = Pool(function, workers, retries)
-    try:
-        yield from pool.run(jobs)
-        pool.finish()
-    finally:
-        pool.close()
 
 
 class _Worker:
@@ -100,7 +80,7 @@ class Pool:
         self.size, self.retries = workers, retries
         self.workers: list[_Worker] = []
         self.again: deque[int] = deque()
-        self.losses: dict[int, int] = {}
+        self.losses: Counter[int] = Counter()
         self.open: dict[int, Any] = {}
 
     def run(self, jobs: Iterable[_Job]) -> Generator[tuple[int, Any], int, None]:
@@ -110,21 +90,18 @@ class Pool:
         self._hand_out(source, undelivered)
         while self.open:
             for number, result in self._collect():
-                del self.open[number]
-                self.losses.pop(number, None)
+                del self.open[number], self.losses[number]
                 undelivered = (yield number, result) or 0
             self._hand_out(source, undelivered)
 
-    def finish(self) -> None:
-        """Wait for the workers to end by themselves."""
-        for worker in self.workers:
-            worker.pipe.close()
-        deadline = time.monotonic() + _FAREWELL
-        for worker in self.workers:
-            worker.process.join(max(deadline - time.monotonic(), 0.0))
-
-    def close(self) -> None:
-        """End all workers."""
+    def close(self, *, at_once: bool = False) -> None:
+        """End all workers, after they have released their resources or at once."""
+        if not at_once:
+            for worker in self.workers:
+                worker.pipe.close()
+            deadline = time.monotonic() + _FAREWELL
+            for worker in self.workers:
+                worker.process.join(max(deadline - time.monotonic(), 0.0))
         for worker in self.workers:
             with suppress(ValueError):
                 worker.process.terminate()
@@ -155,12 +132,10 @@ class Pool:
             return self.again.popleft()
         if undelivered >= LOOKAHEAD_PER_WORKER * self.size:
             return None
-        entry = next(source, None)
-        if entry is None:
-            return None
-        number, job = entry
-        self.open[number] = job
-        return number
+        for number, job in source:
+            self.open[number] = job
+            return number
+        return None
 
     def _collect(self) -> Iterator[tuple[int, Any]]:
         """Wait for messages and yield the results."""
@@ -183,7 +158,7 @@ class Pool:
         status = worker.close()
         if worker.held:
             number = worker.held[0]
-            self.losses[number] = self.losses.get(number, 0) + 1
+            self.losses[number] += 1
             if self.losses[number] > self.retries:
                 raise WorkerLostError(
                     f"job {number} lost {self.losses[number]} workers; the last ended with exit "
@@ -235,19 +210,13 @@ def _told_to_end(number: int, frame: FrameType | None) -> None:
 
 
 def _end_within(seconds: float) -> None:
-    """Set a timer that ends this process, if the system has one; only the first call counts.
-
-    It must be called before the interpreter shuts down, which runs no threads and may hang.
-    """
+    """Set a timer, where there is one, in case the shutdown hangs; only the first call counts."""
     if hasattr(signal, "setitimer") and not signal.getitimer(signal.ITIMER_REAL)[0]:
         signal.setitimer(signal.ITIMER_REAL, seconds + 0.5)
 
 
 def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any], idle: threading.Event) -> None:
-    """Receive jobs while others run, and end the worker when the parent is gone.
-
-    Without this thread, parent and worker could block each other by sending.
-    """
+    """Receive jobs while others run, so that sending never blocks; end when the parent is gone."""
     with suppress(EOFError, OSError):
         while True:
             inbox.put(pipe.recv())
@@ -288,7 +257,7 @@ def _share_of_cores(workers: int) -> Iterator[None]:
     """Limit the threads of processes started in the block to their share of the cores."""
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     share = str(max(1, cores // workers))
-    added = [name for name in _THREAD_SETTINGS if name not in os.environ]
+    added = [name for name in _THREADS if name not in os.environ]
     os.environ.update(dict.fromkeys(added, share))
     try:
         yield

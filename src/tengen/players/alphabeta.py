@@ -21,21 +21,12 @@ _MAX_DEPTH = 64
 """Deepest search under a clock; endgames reach it, nothing else does."""
 
 _Key = tuple[int, int, int | None]
+_Entry = tuple[int, float, int, int]
+"""Depth searched, value, what that is (-1: at most, 0: exactly, 1: at least) and best move."""
 
 
 class _OutOfTime(Exception):
     """The clock stopped the search of one depth."""
-
-
-@dataclass(frozen=True)
-class TableEntry:
-    """A position in the table: depth searched, a bound on its value, the best move."""
-
-    depth: int
-    value: float
-    bound: int
-    """-1: at most, 0: exactly, 1: at least the value."""
-    move: int
 
 
 @dataclass
@@ -46,7 +37,7 @@ class AlphaBetaSearch:
     policy: Policy | None
     width: int | None
     deadline: float = math.inf
-    seen: dict[_Key, TableEntry] = field(default_factory=dict)
+    seen: dict[_Key, _Entry] = field(default_factory=dict)
     nodes: int = 0
 
     def value(self, board: Board, depth: int, alpha: float, beta: float) -> tuple[float, int]:
@@ -54,35 +45,23 @@ class AlphaBetaSearch:
         if time.monotonic() > self.deadline:
             raise _OutOfTime
         self.nodes += 1
-        if board.is_over:
-            return self._sign(board) * board.area_score(), PASS
-        if depth == 0:
-            return self._sign(board) * float(self.model.values([board])[0]), PASS
+        if board.is_over or depth == 0:
+            value = board.area_score() if board.is_over else float(self.model.values([board])[0])
+            return value if board.turn == BLACK else -value, PASS
         key = (board.hash, board.turn, board.ko)
-        entry = self.seen.get(key)
-        if entry is not None and entry.depth >= depth:
-            if entry.bound == 0:
-                return entry.value, entry.move
-            if (entry.bound > 0 and entry.value >= beta) or (
-                entry.bound < 0 and entry.value <= alpha
-            ):
-                return entry.value, entry.move
-        moves = self.moves(board)
-        if not moves:
-            moves = [PASS]
+        reached, known, bound, good = self.seen.get(key, (-1, 0.0, 0, PASS))
+        if reached >= depth and (not bound or (known >= beta if bound > 0 else known <= alpha)):
+            return known, good
+        moves = self.moves(board) or [PASS]
         if depth == 1 and moves != [PASS]:
             self.nodes += len(moves)
             values = scores_after(self.model, board, moves)
             best = int(values.argmax())
-            self.seen[key] = TableEntry(1, float(values[best]), 0, moves[best])
+            self.seen[key] = 1, float(values[best]), 0, moves[best]
             return float(values[best]), moves[best]
-        return self._open(board, depth, alpha, beta, self._ordered(moves, entry), key)
-
-    def _open(
-        self, board: Board, depth: int, alpha: float, beta: float, moves: list[int], key: _Key
-    ) -> tuple[float, int]:
-        """Try moves in order with a window that closes."""
-        floor, best_value, best_move = alpha, -math.inf, moves[0]
+        if reached >= 0 and good in moves:  # the best move of an earlier search first
+            moves = [good, *(move for move in moves if move != good)]
+        best_value, best_move = -math.inf, moves[0]
         for move in moves:
             child = board.copy()
             child.push(move)
@@ -91,8 +70,8 @@ class AlphaBetaSearch:
                 best_value, best_move = value, move
             if best_value >= beta:
                 break
-        bound = 1 if best_value >= beta else -1 if best_value <= floor else 0
-        self.seen[key] = TableEntry(depth, best_value, bound, best_move)
+        bound = 1 if best_value >= beta else -1 if best_value <= alpha else 0
+        self.seen[key] = depth, best_value, bound, best_move
         return best_value, best_move
 
     def moves(self, board: Board) -> list[int]:
@@ -105,25 +84,13 @@ class AlphaBetaSearch:
         order = np.argsort(-scores_after(self.model, board, moves), kind="stable")
         return [moves[int(i)] for i in order[: self.width]]
 
-    @staticmethod
-    def _ordered(moves: list[int], entry: TableEntry | None) -> list[int]:
-        """Put the best move of an earlier search first."""
-        if entry is None or entry.move not in moves:
-            return moves
-        return [entry.move, *(m for m in moves if m != entry.move)]
-
-    @staticmethod
-    def _sign(board: Board) -> float:
-        return 1.0 if board.turn == BLACK else -1.0
-
 
 @dataclass(eq=False, kw_only=True)
 class AlphaBetaPlayer:
     """Search `depth` plies with a model at the leaves, of all moves only the best `width`.
 
-    Without `width` all moves are searched (8 with a policy). The best moves are the policy's, or
-    else the model's. With `seconds` it deepens ply by ply until the clock stops it, but always
-    finishes the first ply; without, its move is a function of the position. No quiescence search.
+    Without `width` all moves are searched (8 with a policy). With `seconds` it deepens ply by ply
+    until the clock stops it, but always finishes the first ply.
     """
 
     model: Evaluator

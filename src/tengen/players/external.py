@@ -14,7 +14,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from tengen.board import BLACK, RESIGN, WHITE, Board, Point, Rules, format_gtp, parse_gtp
+from tengen.board import BLACK, RESIGN, WHITE, Board, Point, parse_gtp
 from tengen.errors import SpecError, TengenError
 from tengen.game.sgf import record_of_board, start_of
 from tengen.gtp.client import (
@@ -58,7 +58,7 @@ class RemoteGame:
             self.client.command("komi", f"{board.komi:g}")
             self._komi = board.komi
         for colour, point in board.moves[shared:]:
-            self.client.command("play", _LETTERS[colour], self._vertex(board, point))
+            self.client.command("play", _LETTERS[colour], str(point))
             self._moves.append((colour, point))
 
     def genmove(self, board: Board, *, seed: int | None = None) -> Point:
@@ -66,21 +66,22 @@ class RemoteGame:
         self.sync(board)
         if seed is not None and self.client.known("set_random_seed"):
             self.client.command("set_random_seed", seed & 0x3FFFFFFF)
-        line = f"genmove {_LETTERS[board.turn]}"
         answer = self.client.think("genmove", _LETTERS[board.turn])
+
+        def fault(kind: type[EngineFault], reason: str) -> EngineFault:
+            line = f"genmove {_LETTERS[board.turn]}"
+            return kind(self.client.name, line, reason, self.client.stderr())
+
         try:
             move = parse_gtp(answer, board.rows, board.cols)
         except TengenError:
-            raise self._fault(EngineBadAnswer, line, f"answered {answer[:40]!r}, no move") from None
+            raise fault(EngineBadAnswer, f"answered {answer[:40]!r}, no move") from None
         if move != RESIGN:
             self._moves.append((board.turn, move))
             if not board.is_legal(move):
-                told = f"played {answer.strip()}, which is illegal at move {len(board.moves) + 1}"
-                raise self._fault(EngineIllegalMove, line, told)
+                place = f"illegal at move {len(board.moves) + 1}"
+                raise fault(EngineIllegalMove, f"played {answer.strip()}, which is {place}")
         return move
-
-    def _fault(self, kind: type[EngineFault], line: str, reason: str) -> EngineFault:
-        return kind(self.client.name, line, reason, self.client.stderr())
 
     def explain(self) -> str:
         """Return the engine's explanation of its last move; empty if it has none."""
@@ -89,19 +90,21 @@ class RemoteGame:
         return self.client.command("gomill-explain_last_move")
 
     def _begin(self, board: Board) -> None:
-        """Send everything but the moves: rules, size, setup."""
+        """Send everything but the moves: rules (if there is a command for them), size, setup."""
         self._start, self._komi, self._moves = None, None, []
-        self._send_rules(board.rules)
+        if self.client.known("kata-set-rules"):
+            self.client.command("kata-set-rules", json.dumps(kata_rules(board.rules)))
+        elif self.client.known("kgs-rules"):
+            self.client.command("kgs-rules", _KGS_NAMES[board.rules.scoring])
         if board.rows == board.cols:
             self.client.command("boardsize", board.rows)
         else:
             self.client.command("rectangular_boardsize", board.cols, board.rows)
         self.client.command("clear_board")
-        self.client.new_game()
         record = record_of_board(start_of(board))
         if not record.setup:
             return
-        stones = [(_LETTERS[c], self._vertex(board, point)) for c, point in record.setup]
+        stones = [(_LETTERS[colour], str(point)) for colour, point in record.setup]
         all_black = all(colour == BLACK for colour, _ in record.setup)
         if all_black and len(stones) > 1 and self.client.known("set_free_handicap"):
             self.client.command("set_free_handicap", *(vertex for _, vertex in stones))
@@ -111,24 +114,9 @@ class RemoteGame:
             for colour, vertex in stones:
                 self.client.command("play", colour, vertex)
 
-    def _send_rules(self, rules: Rules) -> None:
-        """Send the rules to engines with a command for that; others keep their own."""
-        if self.client.known("kata-set-rules"):
-            self.client.command("kata-set-rules", json.dumps(kata_rules(rules)))
-        elif self.client.known("kgs-rules"):
-            self.client.command("kgs-rules", _KGS_NAMES[rules.scoring])
-
-    @staticmethod
-    def _vertex(board: Board, point: int) -> str:
-        return format_gtp(point, board.rows, board.cols)
-
 
 class ExternalPlayer:
-    """Ask an engine for moves over GTP; the process starts when first needed and stays.
-
-    Engines with `set_random_seed` are seeded from the generator before every move, so that they are
-    repeatable. After a fault (`EngineFault`) the next move starts a new process.
-    """
+    """Ask an engine for moves over GTP; the process starts when first needed, or after a fault."""
 
     def __init__(self, *, command: str, limits: Limits | None = None) -> None:
         try:

@@ -7,11 +7,9 @@ move.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +21,14 @@ from tengen.board.rules import KO_NUMBERS
 from tengen.contracts import Candidate, Evaluator, Policy, Report, win_probability
 from tengen.errors import SpecError
 from tengen.game.endgame import is_over
-from tengen.players import mcts_kernels as k
+from tengen.players import tree_kernels as k
 from tengen.players.search_clock import Pace, Searching
 
-_SLICE_SECONDS = 0.05
-"""How long a thread searches before it checks the clock."""
+_SLICE_SECONDS = 0.05  # of search before the clock is checked
 _PLAYOUTS = 1000
 _MOST_NODES = 400_000
-_SCALE = 8.0
-"""Points that turn even chances into 73 %, for an evaluator without a scale."""
-_BARRED = 1e12
-"""Prior visits, all lost, of a move that must not be searched."""
+_SCALE = 8.0  # points that turn even chances into 73 %, for an evaluator without a scale
+_BARRED = 1e12  # prior visits, all lost, of a move that must not be searched
 
 
 @dataclass
@@ -59,15 +54,10 @@ class PlayoutTree:
         tf[0, k.F_EVAL] = k.NO_EVAL
         meta = np.zeros(k.M_WIDTH, np.int64)
         meta[k.M_USED] = 1
-        return cls(
-            board.copy(),
-            np.zeros((capacity, k.T_WIDTH), np.int32),
-            tf,
-            meta,
-            np.zeros(board.rows * board.cols, np.int32),
-            seed,
-            board.state.copy(),
+        ti, ownership = (
+            np.zeros(shape, np.int32) for shape in ((capacity, k.T_WIDTH), board.rows * board.cols)
         )
+        return cls(board.copy(), ti, tf, meta, ownership, seed, board.state.copy())
 
     def descend(self, board: Board) -> bool:
         """Make the position of `board` the root if it lies below; return whether it does."""
@@ -75,12 +65,10 @@ class PlayoutTree:
             return False
         node = 0
         for _, move in board.moves[len(self.board.moves) :]:
-            first, count = self.ti[node, k.T_FIRST], self.ti[node, k.T_COUNT]
-            moves = self.ti[first : first + count, k.T_MOVE]
-            here = np.flatnonzero(moves == move)
-            if count == 0 or not here.size:
+            here = np.flatnonzero(self.children(node)[0][:, k.T_MOVE] == move)
+            if not here.size:
                 return False
-            node = int(first + here[0])
+            node = int(self.ti[node, k.T_FIRST] + here[0])
         if node:
             ti, tf = np.zeros_like(self.ti), np.zeros_like(self.tf)
             k.keep_subtree(self.ti, self.tf, self.meta, node, ti, tf)
@@ -109,56 +97,43 @@ class PlayoutTree:
         numbers[barred, k.F_POLICY] = 0.0
         self.narrowed = len(rows) > 0
 
-    def children(self) -> tuple[NDArray[np.int32], FloatArray]:
-        """Return the rows of the root's children."""
-        first, count = self.ti[0, k.T_FIRST], self.ti[0, k.T_COUNT]
-        return self.ti[first : first + count], self.tf[first : first + count]
+    def children(self, node: int = 0) -> tuple[NDArray[np.int32], FloatArray]:
+        """Return the rows of a node's children."""
+        first = self.ti[node, k.T_FIRST]
+        those = slice(first, first + self.ti[node, k.T_COUNT])
+        return self.ti[those], self.tf[those]
 
 
 @dataclass(eq=False)
 class MctsPlayer(Searching):
-    """Choose the move that most playouts went through, of 1,000 by default.
-
-    `policy` widens the search, `evaluator` judges its leaves. Each thread grows a tree of its own;
-    they are added up at the root.
-    """
+    """Choose the move that most playouts went through, of 1,000 by default."""
 
     playouts: int | None = None
     policy: Policy | None = None
     evaluator: Evaluator | None = None
     resign: float = 0.03
     """Win rate below which it resigns."""
-    scale: float | None = None
-    """Points of score that turn even chances into 73 %; the evaluator's own if not given."""
     name: str = "mcts"
-    # Models keep workspaces of their own, which only one thread at a time may use.
-    _models: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.playouts is not None and self.playouts < 1:
             raise SpecError("mcts needs at least one playout")
-        if self.scale is not None and not self.scale > 0:
-            raise SpecError(f"mcts cannot bend values over {self.scale} points")
 
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
-        trees = self._trees(board, rng)
+        tree = self._tree(board, rng)
         goal = self._limit if pace.limited else None
-        with ThreadPoolExecutor(self.threads) as pool:
-            while not pace.stop():
-                left = pace.left()
-                done = sum(tree.tf[0, k.F_N] for tree in trees)
-                if goal is not None and done >= goal:
-                    break
-                if left is not None and (left <= 0 or self._decided(trees, pace, left)):
-                    break
-                if pace.due():
-                    yield self._report(board, trees)
-                wanted = [self._slice(tree, left, goal, len(trees)) for tree in trees]
-                run = pool.map if len(trees) > 1 else map
-                if not any(list(run(self._advance, trees, wanted))):
-                    break
-        yield self._report(board, trees)
+        while not pace.stop():
+            left = pace.left()
+            if goal is not None and tree.tf[0, k.F_N] >= goal:
+                break
+            if left is not None and (left <= 0 or self._decided(tree, pace, left)):
+                break
+            if pace.due():
+                yield self._report(board, tree)
+            if not self._advance(tree, self._slice(tree, left, goal)):
+                break
+        yield self._report(board, tree)
 
     @property
     def _limit(self) -> int | None:
@@ -167,28 +142,27 @@ class MctsPlayer(Searching):
 
     # ----- Searching -----
 
-    def _trees(self, board: Board, rng: np.random.Generator) -> list[PlayoutTree]:
-        seeds = rng.integers(0, 2**62, self.threads)
+    def _tree(self, board: Board, rng: np.random.Generator) -> PlayoutTree:
+        seed = int(rng.integers(0, 2**62, 1)[0])
         keep = self.seconds is not None and self.root_moves is None
-        if keep and len(self._kept) == self.threads:
-            if all(tree.descend(board) for tree in self._kept):
-                return self._kept
+        if keep and self._kept and self._kept[0].descend(board):
+            kept: PlayoutTree = self._kept[0]
+            return kept
         room = _MOST_NODES
         if self._limit is not None and not keep:
             # Each expansion adds at most one child a point, after `EXPAND` visits.
             per_leaf = board.rows * board.cols + 1
             room = min(room, int(self._limit / k.EXPAND + 2) * per_leaf + per_leaf)
-        trees = [PlayoutTree.grow(board, room, int(seed)) for seed in seeds]
+        tree = PlayoutTree.grow(board, room, seed)
         if keep:
-            self._kept[:] = trees
-        return trees
+            self._kept[:] = [tree]
+        return tree
 
-    def _slice(self, tree: PlayoutTree, left: float | None, goal: int | None, trees: int) -> int:
+    def _slice(self, tree: PlayoutTree, left: float | None, goal: int | None) -> int:
         seconds = _SLICE_SECONDS if left is None else min(_SLICE_SECONDS, left)
         count = max(int(tree.rate * seconds), 1)
         if goal is not None:
-            share = -(-goal // trees)
-            count = min(max(count, 256), share - int(tree.tf[0, k.F_N]))
+            count = min(max(count, 256), goal - int(tree.tf[0, k.F_N]))
         return max(count, 0)
 
     def _advance(self, tree: PlayoutTree, count: int) -> int:
@@ -199,25 +173,14 @@ class MctsPlayer(Searching):
         while ran < count:
             fresh = self.root_moves is not None and not tree.narrowed
             done = k.search(
-                tree.board.state,
-                tree.board._table,
-                ko_rule,
-                tree.ti,
-                tree.tf,
-                tree.meta,
-                shape_table(),
-                float(tree.board.white_bonus),
-                tree.ownership,
-                tree.seed,
-                1 if fresh else count - ran,
-                ask,
-                tree.scratch,
+                *(tree.board.state, tree.board._table, ko_rule, tree.ti, tree.tf, tree.meta),
+                *(shape_table(), float(tree.board.white_bonus), tree.ownership, tree.seed),
+                *(1 if fresh else count - ran, ask, tree.scratch),
             )
             ran += done
             node = int(tree.meta[k.M_ASKS])
             if node >= 0:
-                with self._models:
-                    self._consult(tree, node)
+                self._consult(tree, node)
             if fresh and self.root_moves is not None:
                 tree.narrow(self.root_moves)
             elif node < 0:
@@ -232,74 +195,39 @@ class MctsPlayer(Searching):
         board = tree.leaf()
         if self.policy is not None:
             priors = self.policy.priors(board)
-            first, count = tree.ti[node, k.T_FIRST], tree.ti[node, k.T_COUNT]
-            moves = tree.ti[first : first + count, k.T_MOVE]
-            cells = indices_of(moves, board.rows, board.cols)
-            tree.tf[first : first + count, k.F_POLICY] = priors[cells]
+            rows, numbers = tree.children(node)
+            numbers[:, k.F_POLICY] = priors[indices_of(rows[:, k.T_MOVE], board.rows, board.cols)]
         if self.evaluator is not None:
             value = float(self.evaluator.values([board])[0])
-            tree.tf[node, k.F_EVAL] = win_probability(value, self._scale)
+            scale = getattr(self.evaluator, "scale", None) or _SCALE
+            tree.tf[node, k.F_EVAL] = win_probability(value, float(scale))
 
-    @property
-    def _scale(self) -> float:
-        """The scale in force: what was asked for, or what stands in the model's card."""
-        own = getattr(self.evaluator, "scale", None) if self.scale is None else self.scale
-        return _SCALE if own is None else float(own)
-
-    def _decided(self, trees: list[PlayoutTree], pace: Pace, left: float) -> bool:
+    def _decided(self, tree: PlayoutTree, pace: Pace, left: float) -> bool:
         """Return whether no other move can catch up in the time that is left."""
         if pace.budget is None or left > 0.8 * pace.budget:
             return False
-        visits = np.sort(self._sum(trees)[1][:, k.F_N])
-        rate = sum(tree.rate for tree in trees)
-        return len(visits) < 2 or bool(visits[-1] - visits[-2] > rate * left)
+        visits = np.sort(tree.children()[1][:, k.F_N])
+        return len(visits) < 2 or bool(visits[-1] - visits[-2] > tree.rate * left)
 
     # ----- Reporting -----
 
-    def _sum(self, trees: list[PlayoutTree]) -> tuple[list[int], FloatArray]:
-        """Add up the root's children over the trees."""
-        total: dict[int, FloatArray] = {}
-        for tree in trees:
-            rows, numbers = tree.children()
-            for row, number in zip(rows, numbers, strict=True):
-                move = int(row[k.T_MOVE])
-                total[move] = total[move] + number if move in total else number.copy()
-        if not total:
-            return [PASS], np.zeros((1, k.F_WIDTH))
-        return list(total), np.array(list(total.values()))
-
-    def _report(self, board: Board, trees: list[PlayoutTree]) -> Report:
-        moves, numbers = self._sum(trees)
-        visits = numbers[:, k.F_N]
-        order = np.argsort(-visits, kind="stable")
+    def _report(self, board: Board, tree: PlayoutTree) -> Report:
+        rows, numbers = tree.children()
         black = board.turn == BLACK
         candidates = []
-        for i in order:
-            n = visits[i]
-            if n > 0 and (self.root_moves is None or moves[i] in self.root_moves):
-                won = float(numbers[i, k.F_W] / n)
-                candidates.append(
-                    Candidate(
-                        move=moves[i],
-                        visits=int(n),
-                        winrate=won if black else 1 - won,
-                        score=float(numbers[i, k.F_SCORE] / n),
-                        prior=float(numbers[i, k.F_POLICY] / len(trees)),
-                        pv=_main_line(trees[0], moves[i]),
-                    )
-                )
-        total = sum(float(tree.tf[0, k.F_N]) for tree in trees)
-        wins = sum(float(tree.tf[0, k.F_W]) for tree in trees)
-        score = sum(float(tree.tf[0, k.F_SCORE]) for tree in trees) / max(total, 1.0)
-        won = 1.0 - wins / total if total else 0.5
-        owner = sum(tree.ownership for tree in trees) / max(total, 1.0)
+        for i in np.argsort(-numbers[:, k.F_N], kind="stable"):
+            move, n = int(rows[i, k.T_MOVE]), numbers[i, k.F_N]
+            if n > 0 and (self.root_moves is None or move in self.root_moves):
+                won, score = float(numbers[i, k.F_W] / n), float(numbers[i, k.F_SCORE] / n)
+                prior, line = float(numbers[i, k.F_POLICY]), _main_line(tree, move)
+                winrate = won if black else 1 - won
+                candidates.append(Candidate(move, int(n), winrate, score, prior, line))
+        total = float(tree.tf[0, k.F_N])
+        won = 1.0 - float(tree.tf[0, k.F_W]) / total if total else 0.5
+        choice, winrate = self._choice(board, candidates, won), won if black else 1 - won
+        score, owners = float(tree.tf[0, k.F_SCORE]) / max(total, 1.0), tree.ownership
         return Report(
-            tuple(candidates),
-            self._choice(board, candidates, won),
-            int(total),
-            won if black else 1 - won,
-            score,
-            np.asarray(owner, np.float64),
+            tuple(candidates), choice, int(total), winrate, score, owners / max(total, 1.0)
         )
 
     def _choice(self, board: Board, candidates: list[Candidate], won: float) -> int:
@@ -321,16 +249,12 @@ class MctsPlayer(Searching):
 
 def _main_line(tree: PlayoutTree, move: int, length: int = 12) -> tuple[int, ...]:
     """Follow the most visited children below a move."""
-    line, node = [move], 0
-    first, count = int(tree.ti[0, k.T_FIRST]), int(tree.ti[0, k.T_COUNT])
-    for child in range(first, first + count):
-        if tree.ti[child, k.T_MOVE] == move:
-            node = child
+    found = np.flatnonzero(tree.children()[0][:, k.T_MOVE] == move)
+    line, node = [move], int(tree.ti[0, k.T_FIRST] + found[0]) if len(found) else 0
     while node and tree.ti[node, k.T_COUNT] and len(line) < length:
-        first, count = int(tree.ti[node, k.T_FIRST]), int(tree.ti[node, k.T_COUNT])
-        visits = tree.tf[first : first + count, k.F_N]
+        visits = tree.children(node)[1][:, k.F_N]
         if visits.max() < 1:
             break
-        node = first + int(np.argmax(visits))
+        node = int(tree.ti[node, k.T_FIRST] + np.argmax(visits))
         line.append(int(tree.ti[node, k.T_MOVE]))
     return tuple(line)

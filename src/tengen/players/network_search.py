@@ -17,19 +17,18 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from tengen.arrays import FloatArray, IntArray
-from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, playouts, points_at
+from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, points_at
 from tengen.board.coordinates import elements, permutation, transform
 from tengen.contracts import Candidate, Report, Scorer
 from tengen.errors import SpecError
 from tengen.game.endgame import cleanup_move, is_over, only_the_count_is_left, points_left
 from tengen.game.judging import Judge, count_without, dead_stones
 from tengen.learners.network import Evaluation
-from tengen.players.network_kernels import keep_likely
-from tengen.players.network_tree import EXPLORE, URGENCY, NetworkTree
+from tengen.players.network_tree import NetworkTree
 from tengen.players.search_clock import Pace, Searching
+from tengen.players.tree_kernels import keep_likely
 
-_VISITS = 400
-"""Default visits per move."""
+_VISITS = 400  # default visits per move
 _BATCHES = {(9, 9): 8, (13, 13): 8}
 _SMALL_BATCH = 4
 """Leaves per batch; batches pay most on small boards (1.8 instead of 2.5 ms per leaf on 9x9)."""
@@ -39,18 +38,13 @@ _WIDTH = 64
 """Moves of a position that are kept, the likeliest; the root keeps all."""
 _BOARDS = 256
 """Positions kept as boards, so that a leaf is one move from one of them; 10 MB on 19x19."""
-_LINE = 24
-"""Longest line in a report."""
-_LEAST_LEFT = 0.5
-"""Share of a leaf's time that must be left to start another."""
-_OPENING_SHARE = 16
-"""One ply in so many points is the opening, where a temperature varies the moves."""
+_LINE = 24  # longest line in a report
+_LEAST_LEFT = 0.5  # share of a leaf's time that must be left to start another
+_OPENING_SHARE = 16  # one ply in so many points is the opening, where a temperature varies moves
 RESIGN_BELOW = 0.02
 """Of 136 positions of experts' games to which `tengen-small` gave so little, 3 were won."""
-_TRUSTED_SHARE = 0.7
-"""Share of the first move's visits from which a move's score is trusted."""
-_LEAST_TO_RESIGN = 16
-"""Visits before a search may resign."""
+_TRUSTED_SHARE = 0.7  # share of the first move's visits from which a move's score is trusted
+_LEAST_TO_RESIGN = 16  # visits before a search may resign
 _GOOD_SHARE, _GOOD_LOSS = 0.2, 0.05
 """A move is as good as the best if it has this share of its visits and costs no more utility."""
 
@@ -72,8 +66,8 @@ class SearchNetwork(Protocol):
 class Taste:
     """The utility of a search: to win, and a little to win by much.
 
-    The score's share is bent around `centre`, near the expected score at the root, so that points
-    count also in games that are won or lost. `reach` points count half as much as any number.
+    The score is bent around `centre`, near the expected one at the root, so that points count also
+    in decided games; `reach` points count half as much as any number.
     """
 
     share: float
@@ -85,6 +79,10 @@ class Taste:
         margin = 2 / math.pi * math.atan((score - self.centre) / self.reach)
         utility = (1 - self.share) * (2 * win - 1) + self.share * margin
         return utility, win, score, score**2 + spread**2
+
+    def worth_of(self, view: Evaluation) -> tuple[float, float, float, float]:
+        """Return the tree's sums for a position."""
+        return self.worth(view.win_probability, view.score, view.spread)
 
 
 @dataclass
@@ -153,19 +151,15 @@ class SearchPlayer(Searching):
 
     network: SearchNetwork
     visits: int | None = None
+    threads: int = 1
     batch: int | None = None
     """Leaves per batch; by board size if not given."""
     resign: float = RESIGN_BELOW
     """Win rate below which it resigns."""
     temperature: float = 0.0
     """Above 0, early moves are drawn among those that are as good as the best."""
-    playouts_per_leaf: int = 0
-    mix: float = 0.0
-    """Share of the playouts in the evaluation."""
     scorer: Scorer | None = None
     """Decides whether a game under territory rules is over, if given."""
-    explore: float = EXPLORE
-    urgency: float = URGENCY
     score_share: float = 0.1
     """Share of the score in the utility."""
     most_nodes: int = 200_000
@@ -174,11 +168,12 @@ class SearchPlayer(Searching):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if min(count for count in (self.visits, self.batch, 1) if count is not None) < 1:
-            raise SpecError("a search needs at least one visit and one leaf at once")
-        for name, share in (("mix", self.mix), ("share", self.score_share)):
-            if not 0 <= share <= 1:
-                raise SpecError(f"{name} is a share from 0 to 1, not {share}")
+        if min(count for count in (self.visits, self.batch, self.threads) if count is not None) < 1:
+            raise SpecError("a search needs at least one visit, one leaf at once and one thread")
+        if self.clock == "processor" and self.threads > 1:
+            raise SpecError("the processor's clock is for one thread")
+        if not 0 <= self.score_share <= 1:
+            raise SpecError(f"share is a share from 0 to 1, not {self.score_share}")
 
     def supports(self, rows: int, cols: int) -> bool:
         """Return whether the network evaluates boards of this size."""
@@ -236,11 +231,10 @@ class SearchPlayer(Searching):
             priors = priors / max(float(priors.sum()), 1e-300)
         if self.root_moves is None:
             moves, priors = without_mirror_images(fresh, moves, priors)
-        win, score, owners = self._outcome(fresh, view)
-        taste = Taste(self.score_share, 0.8 * score, math.sqrt(points))
+        taste = Taste(self.score_share, 0.8 * view.score, math.sqrt(points))
         tree = NetworkTree(points, 1 if board.turn == BLACK else -1)
         path = tree.descend()
-        tree.judge(0, taste.worth(win, score, view.spread), owners, moves, priors)
+        tree.judge(0, taste.worth_of(view), view.ownership, moves, priors)
         tree.back_up(path)
         people = None if view.best is None else view.priors
         return NetworkSearch(fresh, tree, taste, view.proposals, people=people, may_pass=may_pass)
@@ -283,7 +277,7 @@ class SearchPlayer(Searching):
         ways: list[IntArray] = []
         boards: list[Board] = []
         for _ in range(room):
-            path = tree.descend(self.explore, self.urgency)
+            path = tree.descend()
             leaf = path[-1]
             if tree.over[leaf]:
                 tree.back_up(path)
@@ -317,25 +311,14 @@ class SearchPlayer(Searching):
     def _judge(self, search: NetworkSearch, node: int, board: Board, view: Evaluation) -> None:
         """Store an evaluated position; the score of a game that is over is counted."""
         if board.is_over:
-            score = _final_score(board, view)
+            score = board.area_score()
+            if board.rules.scoring == "territory":  # without the stones taken for dead
+                score = count_without(board, dead_stones(board, view.ownership)).score
             worth = search.taste.worth((float(np.sign(score)) + 1) / 2, score, 0.0)
             search.tree.judge(node, worth, view.ownership, (), np.empty(0), over=True)
             return
-        win, score, owners = self._outcome(board, view)
-        worth = search.taste.worth(win, score, view.spread)
-        search.tree.judge(node, worth, owners, *likely_moves(board, view.proposals))
-
-    def _outcome(self, board: Board, view: Evaluation) -> tuple[float, float, FloatArray]:
-        """Return Black's win rate, the score and the ownership: the network's, or a mixture."""
-        if not self.playouts_per_leaf or not self.mix:
-            return view.win_probability, view.score, view.ownership
-        seed = board.hash >> 1
-        found = playouts(board, self.playouts_per_leaf, seed=seed, kind="heavy", threads=1)
-        return (
-            view.win_probability + self.mix * (found.win_rate - view.win_probability),
-            view.score + self.mix * (found.mean_score - view.score),
-            view.ownership + self.mix * (found.ownership - view.ownership),
-        )
+        worth, moves = search.taste.worth_of(view), likely_moves(board, view.proposals)
+        search.tree.judge(node, worth, view.ownership, *moves)
 
     def _final_owners(self, board: Board) -> FloatArray | None:
         """Return the scorer's ownership once the game is over; None before."""
@@ -353,39 +336,27 @@ class SearchPlayer(Searching):
         for child in tree.children().tolist():
             utility, win, score, spread = tree.means(child)
             line = tree.line(child, _LINE)
-            candidates.append(
-                Candidate(
-                    move=int(tree.move[child]),
-                    visits=int(tree.visits[child]),
-                    winrate=win,
-                    score=score,
-                    prior=tree.prior(child),
-                    pv=tuple(int(m) for m in tree.move[line]),
-                    utility=utility,
-                    spread=spread,
-                    pv_visits=tuple(int(n) for n in tree.visits[line]),
-                    owners=tree.owners(branches == child),
-                )
-            )
+            moves, visits = tuple(tree.move[line].tolist()), tuple(tree.visits[line].tolist())
+            candidate = Candidate(
+                moves[0], visits[0], win, score, tree.prior(child), moves, utility, spread, visits,
+                tree.owners(branches == child),
+            )  # fmt: skip
+            candidates.append(candidate)
         owners, owners_spread = tree.owners(slice(None))
         _, raw_winrate, raw_score, square = tree.own[0].tolist()
         raw_spread = max(square - raw_score**2, 0.0) ** 0.5
-        best = candidates[0] if candidates else None
+        winrate, score, spread = raw_winrate, raw_score, raw_spread
+        if candidates:
+            winrate, spread = candidates[0].winrate, candidates[0].spread
+            # The best score for the side to move among the moves visited nearly as often.
+            enough = _TRUSTED_SHARE * candidates[0].visits
+            scores = [c.score for c in candidates if c.visits >= enough]
+            score = max(scores) if search.board.turn == BLACK else min(scores)
         found = Report(
-            tuple(candidates),
-            PASS,
-            int(tree.visits[0]),
-            best.winrate if best else raw_winrate,
-            _lead(candidates, search.board.turn) if candidates else raw_score,
-            owners if search.final is None else search.final,
-            spread=best.spread if best else raw_spread,
-            ownership_spread=owners_spread,
-            raw_winrate=raw_winrate,
-            raw_score=raw_score,
-            raw_spread=raw_spread,
-            raw_policy=search.policy,
-            human_policy=search.people,
-        )
+            tuple(candidates), PASS, int(tree.visits[0]), winrate, score,
+            owners if search.final is None else search.final, spread, owners_spread,
+            raw_winrate, raw_score, raw_spread, search.policy, search.people,
+        )  # fmt: skip
         return replace(found, choice=self._choice(search, found, rng))
 
     def _choice(self, search: NetworkSearch, found: Report, rng: np.random.Generator) -> int:
@@ -403,9 +374,10 @@ class SearchPlayer(Searching):
         if self._is_hopeless(search, found):
             return RESIGN
         passing = first == PASS or search.policy[-1] >= search.policy.max()
+        early = len(board.moves) * _OPENING_SHARE < board.rows * board.cols
         if by_area and standing <= 0 and passing:
             move = self._play_out(search, found)
-        elif self._is_early(board) and found.candidates:
+        elif early and self.temperature > 0 and found.candidates:
             move = self._drawn(found.seen_by(board.turn), rng)
         else:
             move = first
@@ -431,17 +403,11 @@ class SearchPlayer(Searching):
             return move if move != PASS else first
         return _best_point(search, found)
 
-    def _is_early(self, board: Board) -> bool:
-        return self.temperature > 0 and len(board.moves) * _OPENING_SHARE < board.rows * board.cols
-
     def _drawn(self, found: Report, rng: np.random.Generator) -> int:
         """Draw one of the moves that are as good as the best."""
         best = found.candidates[0]
-        good = [
-            c
-            for c in found.candidates
-            if c.visits >= _GOOD_SHARE * best.visits and c.utility >= best.utility - _GOOD_LOSS
-        ]
+        enough, least = _GOOD_SHARE * best.visits, best.utility - _GOOD_LOSS
+        good = [c for c in found.candidates if c.visits >= enough and c.utility >= least]
         weights = np.array([c.visits for c in good], np.float64) ** (1 / self.temperature)
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
 
@@ -458,13 +424,6 @@ def _best_point(search: NetworkSearch, found: Report) -> int:
     tried = [c.move for c in found.candidates]
     untried = search.tree.edge_move[: search.tree.count[0]].tolist()
     return next((int(move) for move in [*tried, *untried] if move != PASS), PASS)
-
-
-def _lead(candidates: list[Candidate], turn: int) -> float:
-    """Return the best score for the side to move among the moves visited nearly as often."""
-    enough = _TRUSTED_SHARE * candidates[0].visits
-    scores = [c.score for c in candidates if c.visits >= enough]
-    return max(scores) if turn == BLACK else min(scores)
 
 
 # ----- Leaves -----
@@ -490,10 +449,7 @@ def likely_moves(
 def without_mirror_images(
     board: Board, moves: IntArray, priors: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Keep one of the moves that the position's own symmetry makes equal, with their whole prior.
-
-    The one nearest to the upper right corner stays, where players begin by custom.
-    """
+    """Keep one of the moves that symmetry makes equal, the one nearest to the upper right."""
     rows, cols = board.rows, board.cols
     grid = board.grid()
     kept = [k for k in elements(rows, cols) if np.array_equal(transform(grid, k), grid)]
@@ -509,10 +465,3 @@ def without_mirror_images(
     sums = np.add.reduceat(priors[order], begins)
     likeliest = np.argsort(-sums, kind="stable")
     return moves[order[begins]][likeliest], sums[likeliest]
-
-
-def _final_score(board: Board, view: Evaluation) -> float:
-    """Count a game that is over: by area, or without the stones that the network takes for dead."""
-    if board.rules.scoring == "area":
-        return board.area_score()
-    return count_without(board, dead_stones(board, view.ownership)).score

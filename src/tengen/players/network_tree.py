@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
-from tengen.players.network_kernels import NOBODY, back_up, walk
+from tengen.players.tree_kernels import NOBODY, back_up, walk
 
 _OWNERSHIP_SCALE = 127.0
 """Ownership is kept in bytes."""
-EXPLORE, URGENCY = 1.0, 0.2
-"""Weight of a move's prior; how much worse than its position a move counts before it is tried."""
 
 
 class NetworkTree:
@@ -57,12 +55,11 @@ class NetworkTree:
         self.edge_child = np.empty(0, np.int32)
         self._add(NOBODY, 0, turn)
 
-    def descend(self, explore: float = EXPLORE, urgency: float = URGENCY) -> IntArray:
+    def descend(self) -> IntArray:
         """Walk to a position to evaluate, one that is over, or one that waits; mark the way."""
         length, edge = walk(
             self.judged, self.over, self.turn, self.first, self.count, self.opened, self.explored,
-            self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, explore,
-            urgency, self._way,
+            self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, self._way,
         )  # fmt: skip
         path = np.empty(length + (edge != NOBODY), np.int64)
         path[:length] = self._way[:length]

@@ -1,21 +1,18 @@
 """Players, evaluators and policies from users' classes.
 
-`python:package.module:Class` names a class (or a function that makes an object) wherever a spec
-goes, and `python:package.module:Class:key=value,...` gives its arguments; `python:file.py:Class`
-takes it from a file. Packages may also give their players a name by entry points of the group
-`tengen.players`. Their answers are checked, so that mistakes are reported in one line with their
-name.
+`python:package.module:Class:key=value,...` names a class (or a function that makes an object) and
+its arguments wherever a spec goes; `python:file.py:Class` takes it from a file. All their answers
+are checked.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, cast
@@ -24,97 +21,51 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import RESIGN, Board, Point
-from tengen.contracts import Evaluator, Player, Policy
+from tengen.contracts import Player
 from tengen.errors import SpecError, TengenError
-from tengen.players.spec import PLAYERS, Option, PlayerKind, read_options
+from tengen.players.spec import Option, PlayerKind, read_options
 
 PREFIX = "python:"
-_GROUP = "tengen.players"
-"""The group of entry points by which packages name their players."""
 
-_Role = Literal["player", "evaluator", "policy"]
-_METHODS: dict[_Role, str] = {"player": "choose", "evaluator": "values", "policy": "priors"}
+Role = Literal["player", "evaluator", "policy"]
+_METHODS: dict[Role, str] = {"player": "choose", "evaluator": "values", "policy": "priors"}
 
 
-def installed_players() -> dict[str, str]:
-    """Return the players that installed packages name: `package.module:Class` by name."""
-    return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=_GROUP)}
-
-
-def installed_kinds() -> dict[str, PlayerKind]:
-    """Describe the players that installed packages name; one that cannot be imported says why."""
-    kinds = {}
-    for name, target in installed_players().items():
-        if name in PLAYERS:
-            continue
-        try:
-            maker = find(target, name)
-            said, options = (inspect.getdoc(maker) or "").partition("\n")[0], _table(maker)
-        except SpecError as failure:
-            said, options = str(failure), ()
-        kinds[name] = PlayerKind(name, target, said or f"The class {target}.", options, name)
-    return kinds
-
-
-def make_plugged_player(target: str, rest: str, spec: str) -> Player:
-    """Make a player of a class `package.module:Class` with options `key=value,...`."""
-    made = _make(target, rest, "player", spec)
+def make_plugged(target: str, rest: str, role: Role, spec: str) -> object:
+    """Make an object of a class `package.module:Class` with options `key=value,...`."""
+    maker = find(target, spec)
+    options = read_options(PlayerKind(spec.partition("=")[0], "", "", _table(maker)), rest, spec)
     try:
-        object.__setattr__(made, "name", spec)  # frozen dataclasses too
-    except AttributeError:
-        if not isinstance(getattr(made, "name", None), str):
-            raise SpecError(f"{spec!r}: {target} needs an attribute name") from None
-    return checked_player(cast(Player, made), spec)
-
-
-def make_plugged_evaluator(spec: str) -> Evaluator:
-    """Make an evaluator of `python:package.module:Class`, see `make_plugged_player`."""
-    made = _make(*split_target(spec.removeprefix(PREFIX), spec), "evaluator", spec)
-
-    def check(given: Any, boards: Sequence[Board]) -> FloatArray:
-        return _numbers(given, (len(boards),), f"{spec}: values")
-
-    return cast(Evaluator, _checked(made, "values", check, spec))
-
-
-def make_plugged_policy(spec: str) -> Policy:
-    """Make a policy of `python:package.module:Class`, see `make_plugged_player`."""
-    made = _make(*split_target(spec.removeprefix(PREFIX), spec), "policy", spec)
-
-    def check(given: Any, board: Board) -> FloatArray:
-        found = _numbers(given, (board.rows * board.cols + 1,), f"{spec}: priors")
-        if (found < 0).any() or not found.sum() > 0:
-            raise SpecError(f"{spec}: priors are no probabilities")
-        return found
-
-    return cast(Policy, _checked(made, "priors", check, spec))
+        made = maker(**options)
+    except TengenError as mistake:
+        raise SpecError(f"{spec!r}: {mistake}") from None
+    except Exception as failure:
+        raise SpecError(f"{spec!r}: making it failed: {_told(failure)}") from failure
+    if not callable(getattr(made, _METHODS[role], None)):
+        raise SpecError(f"{spec!r}: {target} has no method {_METHODS[role]}, so it is no {role}")
+    if role == "player":
+        try:
+            object.__setattr__(made, "name", spec)  # frozen dataclasses too
+        except AttributeError:
+            if not isinstance(getattr(made, "name", None), str):
+                raise SpecError(f"{spec!r}: {target} needs an attribute name") from None
+    return _checked(made, role, spec)
 
 
 def checked_player(player: Player, label: str) -> Player:
-    """Return this player so that whatever it answers is a point of the board, PASS or RESIGN.
-
-    Plain numbers are refused: they may be raw points or row-major indices.
-    """
+    """Return this player so that whatever it answers is a point of the board, PASS or RESIGN."""
     if not callable(getattr(player, "choose", None)):
         raise SpecError(f"{label}: a player needs a method choose(board, rng)")
-
-    def check(move: Any, board: Board, rng: np.random.Generator) -> Point:
-        if move is RESIGN or (isinstance(move, str) and move.strip().lower() == "resign"):
-            return RESIGN
-        try:
-            return board.point(move)
-        except TengenError as mistake:
-            raise SpecError(f"{label}: choose: {mistake}") from None
-
-    return cast(Player, _checked(player, "choose", check, label))
+    return cast(Player, _checked(player, "player", label))
 
 
-def split_target(text: str, spec: str) -> tuple[str, str]:
-    """Split `package.module:Class:key=value` into the class and its options.
+def split_target(spec: str) -> tuple[str, str]:
+    """Split `python:package.module:Class:key=value` into the class and its options.
 
-    >>> split_target("a.b:C:x=1,y=2", "")
+    >>> split_target("python:a.b:C:x=1,y=2")
     ('a.b:C', 'x=1,y=2')
     """
+    text = spec.strip().partition(":")[2]
     found = re.fullmatch(r"\s*((?:[A-Za-z]:)?[^:=,]+):\s*([A-Za-z_][\w.]*)\s*(?::(.*))?", text)
     if found is None:
         raise SpecError(f"{spec!r}: write {PREFIX}package.module:Class or with :key=value,...")
@@ -138,7 +89,7 @@ def find(target: str, spec: str) -> Callable[..., object]:
 
 
 def _import_module(name: str) -> ModuleType:
-    """Import a module, of the working folder too, as `python -m` would."""
+    """Import a module, also one of the working folder, as `python -m` would."""
     before = list(sys.path)
     sys.path.append(str(Path.cwd()))
     try:
@@ -163,27 +114,6 @@ def _import_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
-
-
-def _make(target: str, rest: str, role: _Role, spec: str) -> object:
-    maker = find(target, spec)
-    options = _options(maker, rest, spec)
-    try:
-        made = maker(**options)
-    except TengenError as mistake:
-        raise SpecError(f"{spec!r}: {mistake}") from None
-    except Exception as failure:
-        raise SpecError(f"{spec!r}: making it failed: {_told(failure)}") from failure
-    method = _METHODS[role]
-    if not callable(getattr(made, method, None)):
-        raise SpecError(f"{spec!r}: {target} has no method {method}, so it is no {role}")
-    return made
-
-
-def _options(maker: Callable[..., object], rest: str, spec: str) -> dict[str, Any]:
-    """Read `key=value,...` as the class's arguments say: numbers, yes or no, else text."""
-    kind = PlayerKind(spec.partition("=")[0], "", "", _table(maker))
-    return read_options(kind, rest, spec)
 
 
 def _table(maker: Callable[..., object]) -> tuple[Option, ...]:
@@ -212,20 +142,26 @@ def _kind_of(parameter: inspect.Parameter) -> str:
     return default if default in ("bool", "int", "float") and said is parameter.empty else "text"
 
 
-def _checked(made: object, name: str, check: Callable[..., object], label: str) -> object:
-    """Let one method of an object go through a check; what it raises becomes one line."""
-    kind = type(made)
+def _checked(made: object, role: Role, label: str) -> object:
+    """Let the method of a role go through a check; what it raises becomes one line."""
+    kind, name = type(made), _METHODS[role]
     if getattr(kind, "_plugged", False):
         return made
 
-    def method(self: object, *arguments: Any) -> object:
+    def method(self: object, board: Any, *arguments: Any) -> object:
         try:
-            given = getattr(kind, name)(self, *arguments)
+            given = getattr(kind, name)(self, board, *arguments)
         except TengenError:
             raise
         except Exception as failure:
             raise SpecError(f"{label}: {name} failed: {_told(failure)}") from failure
-        return check(given, *arguments)
+        if role == "player":
+            return _move(given, board, label)
+        points = len(board) if role == "evaluator" else board.rows * board.cols + 1
+        found = _numbers(given, (points,), f"{label}: {name}")
+        if role == "policy" and ((found < 0).any() or not found.sum() > 0):
+            raise SpecError(f"{label}: priors are no probabilities")
+        return found
 
     names = {name: method, "__slots__": (), "__module__": kind.__module__, "_plugged": True}
     try:
@@ -234,6 +170,16 @@ def _checked(made: object, name: str, check: Callable[..., object], label: str) 
     except TypeError as failure:
         raise SpecError(f"{label}: {kind.__name__} cannot be checked: {failure}") from None
     return made
+
+
+def _move(given: Any, board: Board, label: str) -> Point:
+    """Return a move as a point; plain numbers, raw points or indices, are refused."""
+    if given is RESIGN or (isinstance(given, str) and given.strip().lower() == "resign"):
+        return RESIGN
+    try:
+        return board.point(given)
+    except TengenError as mistake:
+        raise SpecError(f"{label}: choose: {mistake}") from None
 
 
 def _numbers(given: Any, shape: tuple[int, ...], label: str) -> FloatArray:

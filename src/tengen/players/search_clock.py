@@ -17,18 +17,17 @@ from tengen.errors import SpecError
 
 @dataclass
 class Pace:
-    """A clock that starts now, with the limits of the search."""
+    """A clock that starts now, with the limits of a search.
+
+    `limited` tells that the search ends where a move is to be played, `budget` after how many
+    seconds, if there is a limit of time; reports are `interval` seconds apart.
+    """
 
     now: Callable[[], float]
     budget: float | None
-    """Seconds to search; None for no limit of time."""
     limited: bool
-    """Whether the search ends where a move is to be played."""
     stop: Callable[[], bool]
     interval: float
-    """Seconds between two reports."""
-    _start: float = field(init=False)
-    _reported: float = field(init=False)
 
     def __post_init__(self) -> None:
         self._start = self._reported = self.now()
@@ -52,26 +51,20 @@ class Pace:
 
 @dataclass(eq=False, kw_only=True)
 class Searching(ABC):
-    """A player that searches for so many seconds, or as far as it decides itself.
+    """A player that searches for so many seconds, by the clock `wall` or `processor`.
 
-    The clock is `wall`, or `processor` to count only this program's time. Only `root_moves` are
-    searched at the root, if they are given.
+    Only `root_moves` are searched at the root, if they are given.
     """
 
     seconds: float | None = None
-    threads: int = 1
     clock: str = "wall"
     root_moves: frozenset[int] | None = None
     _kept: list[Any] = field(default_factory=list, repr=False, compare=False)
     """The search that is kept from move to move, under a clock."""
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise SpecError("a search needs at least one thread")
         if self.seconds is not None and not self.seconds > 0:
             raise SpecError(f"a search cannot think for {self.seconds} seconds")
-        if self.clock == "processor" and self.threads > 1:
-            raise SpecError("the processor's clock is for one thread")
 
     def within(self, seconds: float) -> Self:
         """Return the same player with at most `seconds` per move."""

@@ -10,18 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray
-from tengen.board import (
-    BLACK,
-    PASS,
-    RESIGN,
-    Board,
-    Point,
-    format_gtp,
-    index_of,
-    indices_of,
-    point_at,
-    point_of,
-)
+from tengen.board import BLACK, PASS, RESIGN, Board, Point, index_of, indices_of, point_at
 from tengen.board import layout_kernels as layout
 from tengen.board.playouts import shape_table
 from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
@@ -30,17 +19,9 @@ from tengen.errors import SpecError
 from tengen.game.endgame import can_pass_and_win, candidates, finishing_move, sensible
 from tengen.game.judging import is_sound, neutral_points, shared_judge
 from tengen.players.spec import make_player
-from tengen.players.static_kernels import (
-    VALUE,
-    W_PASS,
-    WEIGHTS,
-    finish_static,
-    new_work,
-    static_values,
-)
+from tengen.players.static_kernels import VALUE, W_PASS, finish_static, new_work, static_values
 
-_SHOWN = 20
-"""Moves in a policy's report."""
+_SHOWN = 20  # moves in a policy's report
 
 # ----- Random and maxlib -----
 
@@ -63,10 +44,8 @@ class RandomPlayer:
 class MaxlibPlayer:
     """Maximise the average liberties of own blocks minus the average of the enemy's blocks.
 
-    Every legal move that fills no own eye is tried and the liberties of all blocks counted after
-    it; a side without blocks has average zero; ties are broken at random. With `average="stone"`
-    each stone counts the liberties of its block. It passes when only eyes are left, or when the
-    enemy has passed and the count as it stands is won.
+    With `average="stone"` each stone counts the liberties of its block; ties are broken at random.
+    It passes when only eyes are left, or when the enemy has passed and the count is won.
     """
 
     average: Literal["block", "stone"] = "block"
@@ -91,11 +70,7 @@ def _word(rng: np.random.Generator) -> NDArray[np.uint64]:
 
 @dataclass(eq=False, kw_only=True)
 class StaticPlayer:
-    """Play by rules of one ply, like a program of the 1990s; deterministic.
-
-    Passes when nothing is worth a move; before that it captures dead stones where the count under
-    area scoring needs it.
-    """
+    """Play by rules of one ply, like a program of the 1990s, until nothing is worth a move."""
 
     resign: bool = False
     name: str = "static"
@@ -104,9 +79,8 @@ class StaticPlayer:
         """Choose the move of the highest value."""
         values = static_move_values(board)
         index = int(values.argmax())
-        move: int = PASS
-        if values[index] > WEIGHTS[W_PASS]:
-            move = point_of(index // board.cols, index % board.cols, board.cols)
+        best = point_at(index, board.rows, board.cols)
+        move = best if values[index] > W_PASS else PASS
         return sensible(board, move, resign=self.resign)
 
 
@@ -174,17 +148,15 @@ class SamplePlayer:
         if move in (PASS, RESIGN):
             return ""
         priors = playable_priors(self.model, board)
-        share = priors[index_of(move, board.rows, board.cols)] / max(float(priors.sum()), 1e-300)
-        rank = 1 + int((priors > priors[index_of(move, board.rows, board.cols)]).sum())
-        name = format_gtp(move, board.rows, board.cols)
-        return f"{name}: number {rank} of the policy, {100 * share:.1f} %"
+        prior = priors[index_of(move, board.rows, board.cols)]
+        share, rank = prior / max(float(priors.sum()), 1e-300), 1 + int((priors > prior).sum())
+        return f"{board.answer(move)}: number {rank} of the policy, {100 * share:.1f} %"
 
 
 def playable_priors(policy: Policy, board: Board, among: Sequence[int] | None = None) -> FloatArray:
     """Return a policy's priors with own eyes at zero, and the pass too while a point is left.
 
-    Policies learn from games that people broke off with the board half open, so their passes mean
-    little here; `tengen.game.endgame` decides about those.
+    Policies learn from games that people broke off, so `game.endgame` decides about passes.
     """
     priors = np.array(policy.priors(board), np.float64)
     allowed = np.zeros(len(priors), np.bool_)
@@ -199,8 +171,7 @@ def playable_priors(policy: Policy, board: Board, among: Sequence[int] | None = 
 class DrawingPlayer(SamplePlayer):
     """Draw moves; when the enemy has passed and all is clear, fill what is neutral, and pass.
 
-    It does not pass before: an enemy that plays on where all seemed clear took 7 of 10 games on
-    19x19 from one that did.
+    One that passed before the enemy lost 7 of 10 games on 19x19 to an enemy that played on.
     """
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
@@ -222,9 +193,8 @@ class DrawingPlayer(SamplePlayer):
 class GreedyPlayer:
     """Play the best move by an evaluator after one ply, or a policy's likeliest move.
 
-    With `temperature` > 0 (in points of the evaluator) moves are drawn with probability
-    proportional to exp(value / temperature); ties are broken at random. With an evaluator and a
-    policy only the policy's best `width` moves are tried. Own eyes are never filled.
+    With `temperature` > 0 moves are drawn in proportion to exp(value / temperature). With both an
+    evaluator and a policy only the policy's best `width` moves are tried.
     """
 
     model: Evaluator | None = None
@@ -317,8 +287,7 @@ def best_by_policy(policy: Policy, board: Board, width: int) -> list[int]:
 class OpeningPlayer:
     """Play greedily by an evaluator for the first `moves` plies of the game, then as `then`.
 
-    A model that is a player itself (evolved networks look ahead) chooses its own moves. Without
-    `moves` the model's own `opening_plies` counts, else a quarter of the points.
+    A model that is a player itself (evolved networks look ahead) chooses its own moves.
     """
 
     model: Evaluator
@@ -328,15 +297,16 @@ class OpeningPlayer:
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose by the opening's model or by the player after it."""
+        player: Player = self.then
         if len(board.moves) < self.plies(board):
             model = self.model
-            opening = model if isinstance(model, Player) else GreedyPlayer(model=model)
-            return opening.choose(board, rng)
-        return self.then.choose(board, rng)
+            player = model if isinstance(model, Player) else GreedyPlayer(model=model)
+        return player.choose(board, rng)
 
     def plies(self, board: Board) -> int:
-        """Return the number of opening plies on this board."""
-        return self.moves if self.moves is not None else opening_plies(self.model, board)
+        """Return the length of the opening: as given, the model's, or a quarter of the points."""
+        own = getattr(self.model, "opening_plies", None) if self.moves is None else self.moves
+        return board.rows * board.cols // 4 if own is None else int(own)
 
     def within(self, seconds: float) -> OpeningPlayer:
         """Return the same player with the later player under a clock, if it supports one."""
@@ -349,9 +319,3 @@ class OpeningPlayer:
         close = getattr(self.then, "close", None)
         if close is not None:
             close()
-
-
-def opening_plies(model: Evaluator, board: Board) -> int:
-    """Return the length of a model's opening: its own, or a quarter of the points."""
-    own = getattr(model, "opening_plies", None)
-    return int(own) if own is not None else board.rows * board.cols // 4

@@ -4,7 +4,7 @@ A spec is `NAME` or `NAME:key=value,...`. After `gtp:` the rest is a command lin
 names another player (`then=`) takes the rest of the string, so it comes last:
 `opening:model=td-best-9x9,moves=15,then=mcts:playouts=500`. A value may be put in double quotes
 to hold a comma: `greedy:model="a,b.safetensors"`. A module is imported only when one of its players
-is made. `plugins` makes `python:package.module:Class` and the players of installed packages.
+is made. `plugins` makes `python:package.module:Class`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import math
 from dataclasses import dataclass, is_dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from tengen.contracts import Expert, Player
 from tengen.errors import SpecError, unknown
@@ -145,8 +145,6 @@ _TABLE = (
             _SECONDS,
             _POLICY,
             replace(_MODEL, parameter="evaluator"),
-            Option("scale", "float", "points for a win rate of 73 %", "from its card, or 8", 0),
-            Option("threads", "int", "trees grown in parallel", "1", 1),
             _CLOCK,
             replace(_RESIGN, default="0.03"),
         ),
@@ -164,10 +162,6 @@ _TABLE = (
             Option("threads", "int", "parts of a batch evaluated in parallel", "1", 1),
             Option("batch", "int", "positions per batch", "by board size", 1),
             Option("temperature", "float", "above 0: varies moves of the opening", "0", 0),
-            Option("playouts", "int", "playouts per leaf", "0", 0, parameter="playouts_per_leaf"),
-            Option("mix", "float", "share of their result in the evaluation, 0 to 1", "0", 0),
-            Option("explore", "float", "weight of the priors", "1", 0),
-            Option("urgency", "float", "penalty of moves without visits", "0.2", 0),
             Option("share", "float", "share of the score", "0.1", 0, parameter="score_share"),
             _RESIGN,
         ),
@@ -226,10 +220,10 @@ def make_player(spec: str) -> Player:
     'random'
     """
     name, rest = _split_name(spec)
-    if (plugged := _plugged(name, rest, spec)) is not None:
-        from tengen.players.plugins import make_plugged_player
+    if name == "python":
+        from tengen.players.plugins import make_plugged, split_target
 
-        return make_plugged_player(*plugged, spec.strip())
+        return cast(Player, make_plugged(*split_target(spec), "player", spec.strip()))
     kind = PLAYERS[name]
     if name == "gtp":
         if not rest.strip():
@@ -250,23 +244,6 @@ def make_player(spec: str) -> Player:
     return cast(Player, player)
 
 
-def _plugged(
-    name: str, rest: str, spec: str, what: Literal["player", "expert"] = "player"
-) -> tuple[str, str] | None:
-    """Return the class and the options of a player that is not ours; None for one of ours."""
-    from tengen.players import plugins
-
-    if name == "python":
-        return plugins.split_target(rest, spec)
-    if name in PLAYERS:
-        return None
-    installed = plugins.installed_players()
-    if name not in installed:
-        known = [*(["builtin"] if what == "expert" else []), *PLAYERS, *installed]
-        raise SpecError(f"{unknown(what, name, known)} (in {spec!r})")
-    return installed[name], rest
-
-
 def make_expert(spec: str = "builtin") -> Expert:
     """Make an expert: `builtin`, `builtin:playouts=N`, or any player spec, playing both sides.
 
@@ -274,20 +251,13 @@ def make_expert(spec: str = "builtin") -> Expert:
     """
     from tengen.players.evaluators import BuiltinExpert, PlayerExpert, StaticExpert
 
-    name, rest = _split_name(spec)
+    name, rest = _split_name(spec, "expert")
     if name == "builtin":
-        return BuiltinExpert(**read_options(_BUILTIN, rest, spec))
-    _plugged(name, rest, spec, what="expert")
+        playouts = Option("playouts", "int", "playouts per game", "by board size", least=1)
+        kind = PlayerKind("builtin", "", "", (playouts,))
+        return BuiltinExpert(**read_options(kind, rest, spec))
     player = make_player(spec)
     return StaticExpert(player) if spec.strip() == "static" else PlayerExpert(player)
-
-
-_BUILTIN = PlayerKind(
-    "builtin",
-    "evaluators:BuiltinExpert",
-    "Finish games by static play and playouts in milliseconds.",
-    (Option("playouts", "int", "playouts per game", "by board size", least=1),),
-)
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
@@ -297,21 +267,26 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
     ('opening', {'model': 'm', 'then': 'mcts:playouts=5'})
     """
     name, rest = _split_name(spec)
-    if (plugged := _plugged(name, rest, spec)) is not None:
-        from tengen.players.plugins import find
+    if name == "python":
+        from tengen.players.plugins import find, split_target
 
-        find(plugged[0], spec)
-        return name, dict(zip(("class", "options"), plugged, strict=True))
+        target, options = split_target(spec)
+        find(target, spec)
+        return name, {"class": target, "options": options}
     if name == "gtp":
         return name, {"command": rest.strip()}
     return name, split_options(PLAYERS[name], rest, spec)
 
 
-def _split_name(spec: str) -> tuple[str, str]:
+def _split_name(spec: str, what: str = "player") -> tuple[str, str]:
+    """Split off the name, which must be a known one."""
     if not isinstance(spec, str):
         raise SpecError(f"{spec!r}: a spec is text, such as 'tengen:visits=80'")
     name, _, rest = spec.strip().partition(":")
-    return name.strip().lower(), rest
+    name, known = name.strip().lower(), [*(["builtin"] if what == "expert" else []), *PLAYERS]
+    if name not in known:
+        raise SpecError(f"{unknown(what, name, known)} (in {spec!r})")
+    return name, rest
 
 
 # ----- Reading options -----
@@ -371,7 +346,16 @@ def _read(text: str, option: Option) -> object:
     """Turn the text of an option into its value."""
     match option.kind:
         case "int" | "float":
-            return _read_number(text, option)
+            try:
+                value: float = int(text) if option.kind == "int" else float(text)
+            except ValueError:
+                kind = "whole number" if option.kind == "int" else "number"
+                raise SpecError(f"{text!r} is no {kind}") from None
+            if not math.isfinite(value):
+                raise SpecError(f"{text!r} is no finite number")
+            if value < option.least:
+                raise SpecError(f"{value} is less than {option.least:g}")
+            return value
         case "bool":
             if text.lower() not in _YES_OR_NO:
                 raise SpecError(f"{text!r} is neither yes nor no")
@@ -379,23 +363,9 @@ def _read(text: str, option: Option) -> object:
         case "choice":
             if text not in option.choices:
                 raise SpecError(f"{text!r} is none of {', '.join(option.choices)}")
-            return text
         case "player":
             return make_player(text)
         case "evaluator" | "policy" | "network":
             evaluators = importlib.import_module("tengen.players.evaluators")
             return getattr(evaluators, f"make_{option.kind}")(text)
     return text
-
-
-def _read_number(text: str, option: Option) -> float:
-    whole = option.kind == "int"
-    try:
-        value: float = int(text) if whole else float(text)
-    except ValueError:
-        raise SpecError(f"{text!r} is no {'whole ' if whole else ''}number") from None
-    if not math.isfinite(value):
-        raise SpecError(f"{text!r} is no finite number")
-    if value < option.least:
-        raise SpecError(f"{value} is less than {option.least:g}")
-    return value

@@ -6,7 +6,7 @@ connections; 3x3 shapes near the last move; the influence it gains; and its line
 diffusion from the stones (weak blocks radiate less) that stones of either colour block; the gain of
 a move is the diffusion of the doubt around it, which is the first derivative of the expected area.
 
-`w` (int64) and `f` (float64) are scratch, made by `new_work`. Weights are an array, see W_ below.
+`w` (int64) and `f` (float64) are scratch, made by `new_work`.
 """
 
 # mypy: ignore-errors
@@ -48,65 +48,48 @@ from tengen.board.tactics_kernels import (
 )
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
-# Weights: what each thing is worth. A block is worth two points a stone where it is won or lost.
-_W_CAPTURE = 0  # share of a block's worth for taking one that could escape
-_W_DEAD = 1  # the same for one that could not
-_W_SAVE = 2  # for saving an own block in atari
-_W_CATCH = 3  # for catching a block of two liberties in a ladder
-_W_DEFEND = 4  # for saving an own block from such a ladder
-_W_ATARI = 5  # for each enemy block put into atari
-_W_EXTEND = 6  # for each liberty given to an own block of three or less
-_W_SQUEEZE = 7  # for each liberty below five of an enemy block that loses one
-_W_CUT = 8  # for standing between two enemy blocks
-_W_CONNECT = 9  # for joining two own blocks where the enemy is near
-_W_SHAPE = 10  # for a known 3x3 shape next to the last move
-_W_SHAPE_FAR = 11  # the same elsewhere
-_W_OWN_DIAGONAL = 12  # for each own block touched only diagonally
-_W_ENEMY_DIAGONAL = 13
-_W_DOUBT = 14  # for each unit of doubt around
-_W_OWN_SWAY = 15  # for playing where own influence rules
-_W_ENEMY_SWAY = 16
-_W_SEAM = 17  # for a point between the colours
-_W_THROW = 18  # for a lone stone put into atari
-_W_ROOM2 = 19  # for two liberties after the move
-_W_ROOM3 = 20
-_W_OWN_JUMP = 21  # for each own stone one jump away
-_W_ENEMY_JUMP = 22
-_W_OWN_KNIGHT = 23  # for each own stone a knight's move away
-_W_ENEMY_KNIGHT = 24
-_W_EMPTIES = 25  # for each empty neighbour
-_W_OWN_INSIDE = 26  # where own influence is firm and no enemy near
-_W_ENEMY_INSIDE = 27
-_W_NEAR = 28  # six weights for the distance to the last move: touching, diagonal, ... far
-_W_LINE = 34  # five weights for the line, no stone beside
-_W_LINE_TOUCH = 39  # five weights for the line, a stone beside
-W_PASS = 44  # what passing is worth
-_W_SHARP = 45  # how fast influence turns into certainty
-_W_WEAK = 46  # how much a block of two liberties radiates
-_WEIGHTS = 47
+# What each thing is worth, in points; a block two points per stone where it is won or lost. Found
+# by an evolution strategy (CMA) in games against earlier weights and maxlib, 9x9 and 13x13.
+_W_CAPTURE = 1.14  # share of a block's worth for taking one that could escape
+_W_DEAD = 0.07  # the same for one that could not
+_W_SAVE = 1.56  # for saving an own block in atari
+_W_CATCH = 0.54  # for catching a block of two liberties in a ladder
+_W_DEFEND = 0.5  # for saving an own block from such a ladder
+_W_ATARI = 0.03  # for each enemy block put into atari
+_W_EXTEND = 0.43  # for each liberty given to an own block of three or less
+_W_SQUEEZE = 0.05  # for each liberty below five of an enemy block that loses one
+_W_CUT = 1.26  # for standing between two enemy blocks
+_W_CONNECT = 0.76  # for joining two own blocks where the enemy is near
+_W_SHAPE = 2.22  # for a known 3x3 shape next to the last move
+_W_SHAPE_FAR = 1.95  # the same elsewhere
+_W_OWN_DIAGONAL = 0.38  # for each own block touched only diagonally
+_W_ENEMY_DIAGONAL = 1.12
+_W_DOUBT = 8.24  # for each unit of doubt around
+_W_OWN_SWAY = -0.64  # for playing where own influence rules
+_W_ENEMY_SWAY = 0.24
+_W_SEAM = 1.7  # for a point between the colours
+_W_THROW = -2.09  # for a lone stone put into atari
+_W_ROOM2 = -0.81  # for two liberties after the move
+_W_ROOM3 = -0.39
+_W_OWN_JUMP = 0.17  # for each own stone one jump away
+_W_ENEMY_JUMP = 0.82
+_W_OWN_KNIGHT = -0.05  # for each own stone a knight's move away
+_W_ENEMY_KNIGHT = 0.0
+_W_EMPTIES = 0.4  # for each empty neighbour
+_W_OWN_INSIDE = -0.41  # where own influence is firm and no enemy near
+_W_ENEMY_INSIDE = -0.7
+_W_NEAR = (0.49, -0.19, 0.84, 0.26, 0.33, -0.15)  # for the distance to the last move, 1 to far
+_W_LINE = (-3.71, -0.73, 0.28, -0.24, -0.07)  # for the line, no stone beside
+_W_LINE_TOUCH = (-0.63, -0.53, -0.2, 0.08, 0.05)  # for the line, a stone beside
+W_PASS = -0.09  # what passing is worth
+_W_SHARP = 1.18  # how fast influence turns into certainty
+_W_WEAK = 0.55  # how much a block of two liberties radiates
 
 # Rows of the float scratch.
 _TACTICS, _INFLUENCE, _DOUBT, _BUFFER, VALUE = 0, 1, 2, 3, 4
 _FLOAT_ROWS = 5
 
-_COUNTING = 16
-"""Playouts that decide which stones are dead when a game is finished."""
-
-# Found by an evolution strategy (CMA) in games against earlier weights and maxlib, 9x9 and 13x13.
-WEIGHTS = np.array(
-    [
-        1.14, 0.07, 1.56, 0.54, 0.5,  # _W_CAPTURE to _W_DEFEND
-        0.03, 0.43, 0.05, 1.26, 0.76, 2.22, 1.95, 0.38, 1.12,  # _W_ATARI to _W_ENEMY_DIAGONAL
-        8.24, -0.64, 0.24, 1.7, -2.09, -0.81, -0.39,  # _W_DOUBT to _W_ROOM3
-        0.17, 0.82, -0.05, 0.0, 0.4, -0.41, -0.7,  # _W_OWN_JUMP to _W_ENEMY_INSIDE
-        0.49, -0.19, 0.84, 0.26, 0.33, -0.15,  # _W_NEAR
-        -3.71, -0.73, 0.28, -0.24, -0.07,  # _W_LINE
-        -0.63, -0.53, -0.2, 0.08, 0.05,  # _W_LINE_TOUCH
-        -0.09, 1.18, 0.55,  # W_PASS, _W_SHARP, _W_WEAK
-    ],
-    np.float64,
-)  # fmt: skip
-assert WEIGHTS.shape == (_WEIGHTS,)
+_COUNTING = 16  # playouts that decide which stones are dead when a game is finished
 
 
 @kernel
@@ -134,12 +117,12 @@ def _read_blocks(s, w, f, colour, width):
             way = way_out(s, w, p, width)
             if c == colour:
                 if way != 0:
-                    f[_TACTICS, way] += WEIGHTS[_W_SAVE] * worth
+                    f[_TACTICS, way] += _W_SAVE * worth
                 taking = touches_atari(s, p, width)
                 if taking != 0 and taking != way:
-                    f[_TACTICS, taking] += WEIGHTS[_W_SAVE] * worth
+                    f[_TACTICS, taking] += _W_SAVE * worth
             else:
-                share = WEIGHTS[_W_CAPTURE] if way != 0 else WEIGHTS[_W_DEAD]
+                share = _W_CAPTURE if way != 0 else _W_DEAD
                 f[_TACTICS, one] += share * worth
         elif c == colour:
             if catches(s, w, p, one, two, width) or catches(s, w, p, two, one, width):
@@ -148,12 +131,12 @@ def _read_blocks(s, w, f, colour, width):
                     if is_legal(s, lib, colour):
                         after = liberties_after(s, w, lib, colour, width)
                         if after >= 3:
-                            f[_TACTICS, lib] += WEIGHTS[_W_DEFEND] * worth
+                            f[_TACTICS, lib] += _W_DEFEND * worth
         else:
             if catches(s, w, p, one, two, width):
-                f[_TACTICS, one] += WEIGHTS[_W_CATCH] * worth
+                f[_TACTICS, one] += _W_CATCH * worth
             if catches(s, w, p, two, one, width):
-                f[_TACTICS, two] += WEIGHTS[_W_CATCH] * worth
+                f[_TACTICS, two] += _W_CATCH * worth
 
 
 @kernel
@@ -161,14 +144,14 @@ def _influence(s, w, f, colour, width):
     """Write who holds sway where (INFLUENCE, own positive) and the doubt about it (DOUBT)."""
     n = s.shape[1]
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    sharp = WEIGHTS[_W_SHARP]
+    sharp = _W_SHARP
     a, b = _INFLUENCE, _BUFFER
     for p in range(n):
         c = s[COLOUR, p]
         value = 0.0
         if c == 1 or c == 2:
             libs = w[LIBERTIES, s[HEAD, p]]
-            value = 1.0 if libs > 2 else WEIGHTS[_W_WEAK] if libs == 2 else 0.25 * WEIGHTS[_W_WEAK]
+            value = 1.0 if libs > 2 else _W_WEAK if libs == 2 else 0.25 * _W_WEAK
             if c != colour:
                 value = -value
         f[_INFLUENCE, p] = value
@@ -204,7 +187,7 @@ def _influence(s, w, f, colour, width):
 
 @hot_kernel
 def _shape(s, p, width):
-    """Return the number of the 3x3 neighbourhood, as `board.shapes.shape_table` counts them."""
+    """Return the number of the 3x3 neighbourhood, as `playouts.shape_table` counts them."""
     code = s[COLOUR, p - width - 1] | s[COLOUR, p - width] << 2 | s[COLOUR, p - width + 1] << 4
     code |= s[COLOUR, p - 1] << 6 | s[COLOUR, p + 1] << 8
     code |= s[COLOUR, p + width - 1] << 10 | s[COLOUR, p + width] << 12
@@ -218,14 +201,14 @@ def _place_value(s, p, colour, contact, width):
     row = p // width
     col = p - row * width
     line = min(min(row, rows + 1 - row), min(col, cols + 1 - col), 5) - 1
-    value = WEIGHTS[_W_LINE_TOUCH + line] if contact else WEIGHTS[_W_LINE + line]
+    value = _W_LINE_TOUCH[line] if contact else _W_LINE[line]
     last = s[SCALARS, LAST]
     if last > 0:
         other = last // width
         down = abs(row - other)
         across = abs(col - (last - other * width))
         gap = down + across + max(down, across)
-        value += WEIGHTS[_W_NEAR + (gap - 2 if gap <= 5 else 4 if gap <= 7 else 5)]
+        value += _W_NEAR[gap - 2 if gap <= 5 else 4 if gap <= 7 else 5]
     for k in range(4):
         q = near(p, k, width)
         if s[COLOUR, q] != EMPTY:
@@ -233,12 +216,12 @@ def _place_value(s, p, colour, contact, width):
         step = q - p
         c = s[COLOUR, q + step]
         if c != EMPTY and c != BORDER:
-            value += WEIGHTS[_W_OWN_JUMP] if c == colour else WEIGHTS[_W_ENEMY_JUMP]
+            value += _W_OWN_JUMP if c == colour else _W_ENEMY_JUMP
         aside = width if abs(step) == 1 else 1
         for sign in (-1, 1):
             c = s[COLOUR, q + step + sign * aside]
             if c != EMPTY and c != BORDER:
-                value += WEIGHTS[_W_OWN_KNIGHT] if c == colour else WEIGHTS[_W_ENEMY_KNIGHT]
+                value += _W_OWN_KNIGHT if c == colour else _W_ENEMY_KNIGHT
     return value
 
 
@@ -273,9 +256,9 @@ def _value(s, w, f, p, colour, shapes, width):
                 if libs == 1:
                     captures = True
                 elif libs == 2:
-                    value += WEIGHTS[_W_ATARI]
+                    value += _W_ATARI
                 if libs <= 4:
-                    value += WEIGHTS[_W_SQUEEZE] * (5 - libs)
+                    value += _W_SQUEEZE * (5 - libs)
     if own_blocks > 0 and enemy_blocks == 0 and empties == 0 and is_own_eye(s, p, colour):
         return -np.inf
     # Room after the move: exact where it may be little.
@@ -285,13 +268,13 @@ def _value(s, w, f, p, colour, shapes, width):
     if room <= 1 and not captures:
         if own_size >= 1:
             return -1000.0
-        value += WEIGHTS[_W_THROW]
+        value += _W_THROW
     elif room == 2:
-        value += WEIGHTS[_W_ROOM2]
+        value += _W_ROOM2
     elif room == 3:
-        value += WEIGHTS[_W_ROOM3]
+        value += _W_ROOM3
     if own_blocks > 0 and least <= 3:
-        value += WEIGHTS[_W_EXTEND] * min(max(room - least, -1), 3)
+        value += _W_EXTEND * min(max(room - least, -1), 3)
     diagonal_own = diagonal_enemy = 0
     for k in range(4):
         q = p + (width if k < 2 else -width) + (1 if k % 2 == 0 else -1)
@@ -304,26 +287,26 @@ def _value(s, w, f, p, colour, shapes, width):
             h = s[HEAD, q]
             if h != ea and h != eb and h != ec:
                 diagonal_enemy += 1
-    value += WEIGHTS[_W_OWN_DIAGONAL] * diagonal_own + WEIGHTS[_W_ENEMY_DIAGONAL] * diagonal_enemy
+    value += _W_OWN_DIAGONAL * diagonal_own + _W_ENEMY_DIAGONAL * diagonal_enemy
     if enemy_blocks >= 2 or (enemy_blocks == 1 and diagonal_enemy >= 1 and own_blocks >= 1):
-        value += WEIGHTS[_W_CUT] * (1.0 if enemy_blocks >= 2 else 0.5)
+        value += _W_CUT * (1.0 if enemy_blocks >= 2 else 0.5)
     if own_blocks >= 2 and (enemy_blocks > 0 or diagonal_enemy > 0):
-        value += WEIGHTS[_W_CONNECT]
+        value += _W_CONNECT
     if enemy_blocks > 0 and (own_blocks > 0 or diagonal_own > 0):
-        value += WEIGHTS[_W_SEAM]
+        value += _W_SEAM
     if own_blocks + diagonal_own + enemy_blocks + diagonal_enemy >= 2:
         if shapes[_shape(s, p, width)]:
             gap = abs(p - s[SCALARS, LAST])
             beside = gap == 1 or (width - 1 <= gap and gap <= width + 1)
-            value += WEIGHTS[_W_SHAPE] if beside else WEIGHTS[_W_SHAPE_FAR]
+            value += _W_SHAPE if beside else _W_SHAPE_FAR
     # Area: doubt resolved, and whose place it is.
     sway = f[_INFLUENCE, p]
-    value += WEIGHTS[_W_DOUBT] * f[_DOUBT, p] + WEIGHTS[_W_EMPTIES] * empties
-    value += WEIGHTS[_W_OWN_SWAY] * max(sway, 0.0) + WEIGHTS[_W_ENEMY_SWAY] * max(-sway, 0.0)
+    value += _W_DOUBT * f[_DOUBT, p] + _W_EMPTIES * empties
+    value += _W_OWN_SWAY * max(sway, 0.0) + _W_ENEMY_SWAY * max(-sway, 0.0)
     if sway > 0.45 and enemy_blocks + diagonal_enemy == 0:
-        value += WEIGHTS[_W_OWN_INSIDE]
+        value += _W_OWN_INSIDE
     elif sway < -0.45 and own_blocks + diagonal_own == 0:
-        value += WEIGHTS[_W_ENEMY_INSIDE]
+        value += _W_ENEMY_INSIDE
     contact = own_blocks + enemy_blocks > 0
     return value + _place_value(s, p, colour, contact, width)
 
@@ -345,7 +328,7 @@ def static_values(s, colour, shapes, w, f):
 def _static_move(s, colour, shapes, w, f):
     """Return the move of the highest VALUE, the first in point order among equals; or PASS."""
     static_values(s, colour, shapes, w, f)
-    best = WEIGHTS[W_PASS]
+    best = W_PASS
     chosen = PASS
     for i in range(s[SCALARS, N_EMPTY]):
         p = s[EMPTIES, i]
@@ -357,55 +340,44 @@ def _static_move(s, colour, shapes, w, f):
 
 @kernel
 def finish_static(s, shapes):
-    """Play both sides to the end and return Black's area minus White's.
+    """Play both sides to the end in `s` and return Black's area minus White's.
 
-    Changes `s`. What is dead at the end is read from COUNTING heavy playouts seeded by the
-    position, so that the result is a function of the position.
+    What is dead is read from `_COUNTING` heavy playouts, seeded by the position.
     """
     w, f = new_work(s.shape[1])
+    cells = s[SCALARS, ROWS] * s[SCALARS, COLS]
     passes = plies = 0
-    while passes < 2 and plies < 2 * s[SCALARS, ROWS] * s[SCALARS, COLS]:
+    while passes < 2 and plies < 2 * cells:
         colour = s[SCALARS, TURN]
         p = _static_move(s, colour, shapes, w, f)
         play_move(s, p, colour)
         passes = passes + 1 if p == PASS else 0
         plies += 1
-    return _count_by_playouts(s, shapes, _COUNTING, s[SCALARS, HASH])
-
-
-@inner_kernel
-def _count_by_playouts(s, shapes, n, seed):
-    """Return the area balance, each point going to who owned it in most of `n` playouts."""
-    rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    scores = np.zeros(n, np.int32)
-    ownership = np.zeros(rows * cols, np.int32)
-    run_chunk(s, shapes, True, 0, n, seed, 3 * rows * cols, scores, ownership)
+    scores = np.zeros(_COUNTING, np.int32)
+    ownership = np.zeros(cells, np.int32)
+    run_chunk(s, shapes, True, 0, _COUNTING, s[SCALARS, HASH], 3 * cells, scores, ownership)
     score = 0
-    for i in range(rows * cols):
+    for i in range(cells):
         score += 1 if ownership[i] > 0 else -1 if ownership[i] < 0 else 0
     return score
 
 
 # ----- Expert: scores by many short variations of the static player -----
 #
-# One score runs `variations`; each starts from the position, lets the static player play `lead`
-# plies for both sides with a little noise on its values, and finishes `playouts` times by heavy
-# playouts. The ownership of each point is averaged, bent towards certainty, and summed to a score.
-# Everything is a function of (position, seed); komi is not included.
+# One score runs `variations`; each starts from the position, lets the static player play some plies
+# for both sides with a little noise on its values, and finishes `playouts` times by heavy playouts.
+# The ownership of each point is averaged, bent towards certainty, and summed.
 
-_LEAD = 8
-"""Plies of the rule player before playouts take over, in every other variation."""
-_NOISE = 1.0
-"""Temperature of those plies, in the rule player's points."""
-_BEND = 2.0
-"""How strongly the share of playouts that own a point is bent towards certainty."""
+_LEAD = 8  # plies of the static player before playouts take over, in every other variation
+_NOISE = 1.0  # temperature of those plies, in points
+_BEND = 2.0  # how strongly the share of playouts that own a point is bent towards certainty
 
 
 @inner_kernel
 def _noisy_static_move(s, shapes, rng, w, f):
     """Return a move drawn from a softmax of the static player's values at temperature `_NOISE`."""
     static_values(s, s[SCALARS, TURN], shapes, w, f)
-    best = WEIGHTS[W_PASS]
+    best = W_PASS
     chosen = PASS
     for i in range(s[SCALARS, N_EMPTY]):
         p = s[EMPTIES, i]
@@ -418,9 +390,9 @@ def _noisy_static_move(s, shapes, rng, w, f):
     return chosen
 
 
-@inner_kernel
-def _verdict(s0, shapes, variations, playouts, seed, ownership):
-    """Fill `ownership` (row-major, Black +1 to White -1, bent) and return its sum."""
+@kernel
+def verdict(s0, shapes, variations, playouts, seed):
+    """Return the expected score of a position for Black, komi not included."""
     cells = s0[SCALARS, ROWS] * s0[SCALARS, COLS]
     s = np.empty_like(s0)
     w, f = new_work(s0.shape[1])
@@ -441,13 +413,5 @@ def _verdict(s0, shapes, variations, playouts, seed, ownership):
     total = variations * playouts
     score = 0.0
     for i in range(cells):
-        ownership[i] = math.tanh(_BEND * counts[i] / total) / math.tanh(_BEND)
-        score += ownership[i]
+        score += math.tanh(_BEND * counts[i] / total) / math.tanh(_BEND)
     return score
-
-
-@kernel
-def verdicts(states, shapes, variations, playouts, seeds, scores, ownership):
-    """Score positions (games, FIELDS, N) one after the other; fill scores and ownership; no GIL."""
-    for g in range(states.shape[0]):
-        scores[g] = _verdict(states[g], shapes, variations, playouts, seeds[g], ownership[g])

@@ -1,11 +1,8 @@
-"""`tengen`, the strongest player for a board.
+"""`tengen`, the strongest player for a board: `network_search`, or `mcts` where no network fits.
 
-Where a network fits the board, that is the search around it (`network_search`); elsewhere, and
-where no network is installed, the search by playouts (`mcts`).
-
-The weaker of its levels for people sample their moves from the network trained on people's games,
-at falling temperatures; the stronger ones search with increasing visits. No level makes mistakes on
-purpose. `arena.placing` has the measured ratings.
+Its weaker levels sample their moves from the network trained on people's games, at falling
+temperatures; the stronger ones search with increasing visits. No level makes mistakes on purpose.
+`arena.placing` has the measured ratings.
 """
 
 from __future__ import annotations
@@ -27,10 +24,8 @@ from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import RESIGN_BELOW, SearchPlayer
 from tengen.players.simple import DrawingPlayer
 
-_LEAST_VISITS = 2
-"""A search with fewer visits cannot compare moves."""
-_LARGE = 13
-"""Lines of a large board."""
+_LEAST_VISITS = 2  # with fewer a search cannot compare moves
+_LARGE = 13  # lines of a large board
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ class Level:
     """How it plays from 13 lines on, where games forgive less and any search beats sampling."""
 
     def on(self, lines: int) -> Level:
-        """Return how it plays on a board whose shorter side has this many lines."""
+        """Return how it plays on a board of so many lines."""
         return self if self.on_large is None or lines < _LARGE else self.on_large
 
     @property
@@ -96,14 +91,10 @@ def find_level(number: int) -> Level:
 
 # ----- The player -----
 
-_VISITS, _VISITS_13, _VISITS_19 = 200, 100, 64
-"""Default visits per move, up to 9x9, 13x13 and beyond: 0.4 to 2.4 seconds."""
-_PLAYOUTS = 3000
-_PLAYOUTS_PER_VISIT = 8
+_PLAYOUTS, _PLAYOUTS_PER_VISIT = 3000, 8
 """Default playouts per move of the search without a network."""
 _TEMPERATURE = 0.5
 """So that openings vary, among moves that are as good as the best."""
-
 _SIZES = 4
 """Boards whose searches are kept, with their trees."""
 
@@ -112,10 +103,7 @@ _Inner = SearchPlayer | MctsPlayer
 
 @dataclass(eq=False)
 class TengenPlayer:
-    """Search with the network where it is stronger, by playouts where they are.
-
-    `level` is one of `LEVELS`, instead of `visits` or `seconds` per move.
-    """
+    """Search with the network where one fits, else by playouts; `level` is one of `LEVELS`."""
 
     level: int | None = None
     visits: int | None = None
@@ -128,10 +116,10 @@ class TengenPlayer:
     _searches: dict[tuple[int, int], _Inner] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.level is not None and (self.visits is not None or self.seconds is not None):
-            raise SpecError("give a level, visits or seconds, not two of them")
         if self.level is not None:
             find_level(self.level)
+            if self.visits is not None or self.seconds is not None:
+                raise SpecError("give a level, visits or seconds, not two of them")
 
     @property
     def adviser(self) -> TengenPlayer:
@@ -191,16 +179,18 @@ class TengenPlayer:
 
     def _make(self, rows: int, cols: int) -> _Inner:
         network = make_network(JUDGE, shared=True) if has_model(JUDGE) else None
-        shared = ("seconds", "threads", "clock", "resign", "root_moves")
+        shared = ("seconds", "clock", "resign", "root_moves")
         same: dict[str, Any] = {name: getattr(self, name) for name in shared}
         if network is None or not network.supports(rows, cols):
             return MctsPlayer(playouts=self._playouts(), **same)
         visits = self.visits
         if visits is None and self.seconds is None:
-            level, visits = self._level(rows, cols), _usual_visits(rows * cols)
+            level, points = self._level(rows, cols), rows * cols
+            visits = 200 if points < 13 * 13 else 100 if points < 19 * 19 else 64  # 0.4 to 2.4 s
             visits = level.visits(visits) if level is not None and level.searches else visits
         scorer = load_scorer("scorer", shared=True) if has_model("scorer") else None
-        return SearchPlayer(network, visits=visits, temperature=_TEMPERATURE, scorer=scorer, **same)
+        same |= {"visits": visits, "threads": self.threads, "scorer": scorer}
+        return SearchPlayer(network, temperature=_TEMPERATURE, **same)
 
     def _playouts(self) -> int | None:
         """Return the playouts per move where no network fits; those of levels grow evenly."""
@@ -209,9 +199,3 @@ class TengenPlayer:
         if self.visits is not None:
             return _PLAYOUTS_PER_VISIT * self.visits
         return _PLAYOUTS if self.seconds is None else None
-
-
-def _usual_visits(points: int) -> int:
-    if points >= 19 * 19:
-        return _VISITS_19
-    return _VISITS_13 if points >= 13 * 13 else _VISITS

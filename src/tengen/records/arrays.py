@@ -7,19 +7,19 @@ of that game's size, a pass is 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array, IntArray
-from tengen.board.coordinates import places
+from tengen.board.coordinates import Point, places
 from tengen.errors import TengenError
 from tengen.records import kernels
 from tengen.records.record import GameRecord, OnFault, Stone, encoding_of, no_game, record_of
-from tengen.records.sgf_grammar import Damage, Window, find_root, parse_next
+from tengen.records.sgf_grammar import Damage, Window, find_game, parse_next
 from tengen.records.sgf_properties import (
     Result,
     parse_handicap,
@@ -73,7 +73,7 @@ class GameArrays:
         """Return the number of moves of each game, passes included."""
         return np.diff(self.offsets)
 
-    def take(self, indices: Sequence[int] | IntArray) -> GameArrays:
+    def take(self, indices: Sequence[int] | IntArray) -> Self:
         """Return the games at `indices`, in that order."""
         given = np.asarray(indices)
         if given.dtype == np.bool_:  # it would be read as zeros and ones
@@ -86,13 +86,13 @@ class GameArrays:
         columns: dict[str, Any] = {
             name: getattr(self, name)[places.get(name, chosen)] for name in names
         }
-        return GameArrays(offsets=offsets, setup_offsets=setup_offsets, **columns)
+        return replace(self, offsets=offsets, setup_offsets=setup_offsets, **columns)
 
-    def where(self, mask: BoolArray) -> GameArrays:
+    def where(self, mask: BoolArray) -> Self:
         """Return the games for which `mask` is true."""
         return self.take(np.flatnonzero(mask))
 
-    def shuffled(self, seed: int) -> GameArrays:
+    def shuffled(self, seed: int) -> Self:
         """Return all games in the order that follows from `seed`."""
         return self.take(np.random.default_rng(seed).permutation(len(self)))
 
@@ -110,13 +110,14 @@ class GameArrays:
         """Return one game as a record; what arrays do not hold, such as names, is lost."""
         a, b = self.offsets[index : index + 2]
         c, d = self.setup_offsets[index : index + 2]
+        table = places(int(self.rows[index]), int(self.cols[index]))
         kind = KINDS[self.kind[index]]
         margin = abs(float(self.score[index])) if kind == "score" else None
         return GameRecord(
             rows=int(self.rows[index]),
             cols=int(self.cols[index]),
-            moves=self._stones(index, self.colours[a:b], self.moves[a:b]),
-            setup=self._stones(index, self.setup_colours[c:d], self.setup[c:d]),
+            moves=_stones(table, self.colours[a:b], self.moves[a:b]),
+            setup=_stones(table, self.setup_colours[c:d], self.setup[c:d]),
             komi=float(self.komi[index]),
             handicap=int(self.handicap[index]),
             first=int(self.first[index]) if a == b else 0,
@@ -126,11 +127,11 @@ class GameArrays:
             game=int(self.number[index]),
         )
 
-    def _stones(
-        self, index: int, colours: NDArray[np.int8], points: NDArray[np.int16]
-    ) -> list[Stone]:
-        table = places(int(self.rows[index]), int(self.cols[index]))
-        return [(c, table[p]) for c, p in zip(colours.tolist(), points.tolist(), strict=True)]
+
+def _stones(
+    table: Sequence[Point | None], colours: NDArray[np.int8], points: NDArray[np.int16]
+) -> list[Stone]:
+    return list(zip(colours.tolist(), map(table.__getitem__, points.tolist()), strict=True))  # type: ignore[arg-type]
 
 
 def concatenate(parts: Sequence[GameArrays]) -> GameArrays:
@@ -146,7 +147,7 @@ def concatenate(parts: Sequence[GameArrays]) -> GameArrays:
     }
     for name in ("offsets", "setup_offsets"):
         lengths = np.concatenate([np.diff(getattr(part, name)) for part in parts])
-        columns[name] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        columns[name] = _offsets(lengths)
     return GameArrays(**columns)
 
 
@@ -176,14 +177,14 @@ def from_records(records: Sequence[GameRecord]) -> GameArrays:
     )
 
 
-def _offsets(lengths: Sequence[int]) -> IntArray:
+def _offsets(lengths: Sequence[int] | IntArray) -> IntArray:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
 
 
 def _ragged(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
     """Return the flat positions of the chosen rows, and the offsets of the result."""
     lengths = (offsets[1:] - offsets[:-1])[chosen]
-    result = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    result = _offsets(lengths)
     shift = np.repeat(offsets[:-1][chosen] - result[:-1], lengths)
     return np.arange(result[-1], dtype=np.int64) + shift, result
 
@@ -198,19 +199,18 @@ EXACT_BATCH = 256
 
 @dataclass
 class GameBatch:
-    """Some games of one source: arrays, and what is needed to make records of them."""
+    """Some games of one source: arrays, and what is needed to make records of them.
+
+    That is the window `raw` they lie in, at offset `base` of the source, their `spans` in it and
+    whether they may be `encoded` other than in UTF-8, or the records of the exact reader.
+    """
 
     arrays: GameArrays
     raw: bytes = field(repr=False)
-    """The window the games lie in."""
     spans: IntArray
-    """Start and end of each game in `raw`."""
     encoded: BoolArray
-    """Which games may have another encoding than UTF-8."""
     base: int
-    """Offset of `raw` in the source."""
     exact: list[GameRecord] | None = None
-    """The records themselves when the exact reader made them."""
 
     def where(self, mask: BoolArray) -> GameBatch:
         """Return the games for which `mask` is true."""
@@ -237,11 +237,7 @@ class GameBatch:
 
 
 def read_in_bulk(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[GameBatch]:
-    """Yield all games of a stream in batches; kernels read the clean ones.
-
-    Games, their numbers and faults are those of `record.read_stream`; only the speed differs.
-    Memory is bounded by one window of the stream.
-    """
+    """Yield the games of `record.read_stream` in batches; kernels read the clean ones fast."""
     window = Window(stream)
     number = 0
     held: list[GameRecord] = []  # what the exact reader made since the last batch
@@ -260,7 +256,12 @@ def read_in_bulk(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[Gam
             number += 1
             item, raw = parse_next(window)
             if isinstance(item, Damage):
-                _skip_to_root(window)
+                # The next root behind a damaged game.
+                while (found := find_game(window.data, window.position, root=True)) < 0:
+                    if not window.slide():
+                        found = len(window.data)
+                        break
+                window.position = found
             record = record_of(item, raw, file, number, on_fault)
             if record is not None:
                 held.append(record)
@@ -276,15 +277,6 @@ def batch_of(records: list[GameRecord]) -> GameBatch:
     return GameBatch(
         from_records(records), b"", nothing, np.zeros(len(records), np.bool_), 0, records
     )
-
-
-def _skip_to_root(window: Window) -> None:
-    """Move to the next root behind a damaged game, reading on as needed."""
-    while (found := find_root(window.data, window.position)) < 0:
-        if not window.slide():
-            found = len(window.data)
-            break
-    window.position = found
 
 
 def _read_window(window: Window, file: str, number: int) -> tuple[GameBatch | None, int]:
@@ -312,6 +304,13 @@ def _read_window(window: Window, file: str, number: int) -> tuple[GameBatch | No
         players.append(parse_player(data[p0:p1]) if p1 else 0)
     offsets = np.append(games[:, kernels.MOVES], n_moves)
     setup_offsets = np.append(games[:, kernels.SETUP], n_setup)
+    # Who begins: the first move, else PL, else White after handicap stones.
+    first = np.array(players, np.int8)
+    played = np.diff(offsets) > 0
+    first[played] = colours[offsets[:-1][played]]
+    for game in np.flatnonzero(first == 0):
+        stones = setup_colours[setup_offsets[game] : setup_offsets[game + 1]]
+        first[game] = 2 if len(stones) and (stones == 1).all() else 1
     kinds, winners, scores = zip(*results, strict=True)
     made = GameArrays(
         moves=moves[:n_moves].copy(),
@@ -321,7 +320,7 @@ def _read_window(window: Window, file: str, number: int) -> tuple[GameBatch | No
         cols=games[:, kernels.COLS].astype(np.int16),
         komi=np.array(komi, np.float32),
         handicap=np.array(handicap, np.int16),
-        first=_first(colours, offsets, setup_colours, setup_offsets, players),
+        first=first,
         kind=np.array(kinds, np.int8),
         winner=np.array(winners, np.int8),
         score=np.array(scores, np.float32),
@@ -336,26 +335,8 @@ def _read_window(window: Window, file: str, number: int) -> tuple[GameBatch | No
     return GameBatch(made, data, spans, games[:, kernels.ENCODED] != 0, window.base), status
 
 
-def _first(
-    colours: NDArray[np.int8],
-    offsets: IntArray,
-    setup_colours: NDArray[np.int8],
-    setup_offsets: IntArray,
-    players: list[int],
-) -> NDArray[np.int8]:
-    """Return who begins: the first move, else PL, else White after handicap stones."""
-    first = np.array(players, dtype=np.int8)
-    played = np.diff(offsets) > 0
-    first[played] = colours[offsets[:-1][played]]
-    for game in np.flatnonzero(first == 0):
-        stones = setup_colours[setup_offsets[game] : setup_offsets[game + 1]]
-        first[game] = 2 if len(stones) and (stones == 1).all() else 1
-    return first
-
-
 # Komi, results and rules repeat from game to game: read each spelling once.
-_komi = lru_cache(4096)(parse_komi)
-_handicap = lru_cache(4096)(parse_handicap)
+_komi, _handicap = lru_cache(4096)(parse_komi), lru_cache(4096)(parse_handicap)
 
 
 @lru_cache(4096)

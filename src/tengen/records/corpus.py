@@ -10,7 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -31,9 +31,7 @@ from tengen.records.record import GameRecord, Refusal, board_at, positions
 from tengen.records.sgf_grammar import Fault
 from tengen.records.sgf_properties import Result
 
-_MAX_FAULTS = 1000
-"""How many faults a corpus keeps; it counts all of them."""
-
+_MAX_FAULTS = 1000  # how many faults a corpus keeps; it counts all of them
 _MERGE = 512  # small batches are joined in groups of so many, so that they do not pile up
 
 
@@ -45,15 +43,13 @@ class Position(NamedTuple):
     game: GameRecord
 
 
-_Filter = Callable[[GameBatch], BoolArray]
-"""Tells which games of a batch to keep."""
+_Filter = Callable[[GameBatch], BoolArray]  # which games of a batch to keep
 
 
 class Corpus:
     """Games from files, folders, archives and standard input (`-`), as one stream.
 
-    Damaged games are skipped: after a reading `damaged` and `repaired` count them, and `faults`
-    has the first ones.
+    Damaged games are skipped; `damaged` and `repaired` count them and `faults` has the first.
 
     >>> corpus = Corpus(["games.zip", "more/"])
     >>> train, held_out = corpus.unique().split(0.9, seed=1)
@@ -90,14 +86,10 @@ class Corpus:
             yield from batch.records()
 
     def positions(self, *, rules: Rules | None = None) -> Iterator[Position]:
-        """Yield (board, move, game) of every move of every game, the mover to play on the board.
+        """Yield every move of every game with a board of its own, the mover to play.
 
-        Every board is one of its own, to keep or to change. A game ends early before a move that
-        the rules forbid (simple ko unless `rules` say otherwise), noted in `faults`. For
+        A game ends before a move that the rules forbid (simple ko by default), a fault. For
         millions of positions use `as_arrays` and kernels.
-
-            for board, move, game in Corpus("games/").positions():
-                print(game.file, board.turn, move)
         """
         for record in self:
             try:
@@ -108,11 +100,7 @@ class Corpus:
                 self._tell(Fault(record.file, record.game, record.offset, reason))
 
     def batches(self) -> Iterator[GameArrays]:
-        """Yield the games as arrays, some thousand at a time, in bounded memory.
-
-        Games whose record puts or takes stones after the first move (`GameRecord.edits`) are
-        left out: arrays of moves cannot hold them.
-        """
+        """Yield the games as arrays, in bounded memory; games with `edits` are left out."""
         for batch in self.record_batches():
             if batch.exact is not None:
                 batch = batch.where(np.array([not record.edits for record in batch.exact]))
@@ -130,26 +118,17 @@ class Corpus:
         return arrays.concatenate(parts + small)
 
     def filter(self, keep: Callable[[GameRecord], bool]) -> Corpus:
-        """Return the corpus of the games for which `keep(record)` is true.
-
-        strong = corpus.filter(lambda record: record.black_rank >= "6d")
-        """
+        """Return the corpus of the games for which `keep(record)` is true."""
         return self._with(
             lambda: lambda batch: np.array([bool(keep(r)) for r in batch.records()], np.bool_)
         )
 
     def where(self, keep: Callable[[GameArrays], BoolArray]) -> Corpus:
-        """Return the corpus of the games that a mask over their arrays chooses; see `filter`.
-
-        Much faster than `filter` for size, result, length, komi and handicap.
-        """
+        """Return the corpus of the games that a mask over their arrays chooses; much faster."""
         return self._with(lambda: lambda batch: keep(batch.arrays))
 
     def unique(self) -> Corpus:
-        """Return the corpus without duplicates, mirror images and rotations of earlier games.
-
-        Takes about 16 bytes of memory per game while it reads.
-        """
+        """Return the corpus without duplicates, mirror images and rotations of earlier games."""
 
         def unseen() -> _Filter:
             seen = Unseen()
@@ -158,11 +137,7 @@ class Corpus:
         return self._with(unseen)
 
     def split(self, fraction: float, seed: int) -> tuple[Corpus, Corpus]:
-        """Return two corpora: about `fraction` of the games, and the rest.
-
-        The side of a game follows from its moves and the seed alone: it does not depend on order
-        or on what else is read, and duplicates never fall on both sides.
-        """
+        """Return about `fraction` of the games, and the rest, by their moves and the seed alone."""
         if not 0 <= fraction <= 1:
             raise TengenError(f"a split of {fraction}: give a share from 0 to 1")
 
@@ -176,11 +151,7 @@ class Corpus:
         return self.where(chosen), self.where(lambda games: ~chosen(games))
 
     def shuffled(self, seed: int, window: int = 10_000) -> Iterator[GameRecord]:
-        """Yield the games in an order by chance, holding at most `window` of them.
-
-        With fewer games than that the order is a full shuffle. For arrays use
-        `GameArrays.shuffled`, which is always one.
-        """
+        """Yield the games in random order, holding at most `window` of them."""
         rng = np.random.default_rng(seed)
         held: list[GameRecord] = []
         for record in self:
@@ -239,16 +210,14 @@ class Unseen:
 
 @dataclass
 class CollectionSummary:
-    """What was counted. `results` counts by winner and kind: `B+R`, `W+Score`, `0`, `?`."""
+    """What was counted: sizes as rows x columns, results as `B+R`, `W+Score`, `0` or `?`."""
 
     games: int = 0
-    """Games read, repaired ones too."""
     damaged: int = 0
     """Games, or files without any, refused."""
     repairs: int = 0
     moves: int = 0
     sizes: Counter[str] = field(default_factory=Counter)
-    """Rows x columns, as everywhere on the command line; SZ writes them the other way."""
     results: Counter[str] = field(default_factory=Counter)
 
     def add(self, games: GameArrays) -> None:
@@ -280,8 +249,8 @@ def summarise(corpus: Corpus) -> CollectionSummary:
 def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | Refusal]:
     """Replay every game of a corpus; yield each batch of games when done, after its refusals.
 
-    A kernel replays by simple ko without suicide. What it refuses, and games with setup, edits or
-    other ko rules, are played on a `Board`, which decides and says why. Does not judge results.
+    A kernel replays by simple ko. What it refuses, and games with setup, edits or other ko rules,
+    are played on a `Board`, which decides.
     """
     for batch in corpus.record_batches():
         unsure = replay_refusals(batch.arrays) | (np.diff(batch.arrays.setup_offsets) > 0)
@@ -307,8 +276,7 @@ def replay_refusals(games: GameArrays) -> BoolArray:
 def last_positions(games: GameArrays, share: float = 1.0) -> tuple[NDArray[np.int8], IntArray]:
     """Return the grids after `share` of each game's moves, and the stones each side has taken.
 
-    Every move is trusted; one onto a stone is left out. Grids of smaller boards are padded with
-    BORDER.
+    Moves onto a stone are left out. Grids of smaller boards are padded with BORDER.
     """
     rows, cols = (int(side.max(initial=0)) for side in (games.rows, games.cols))
     grids = np.full((len(games), rows, cols), BORDER, np.int8)
@@ -355,10 +323,9 @@ class PackedGame:
 
 
 def packed_games(paths: Sequence[str], on_fault: Callable[[str], None]) -> Iterator[PackedGame]:
-    """Yield the games of files, folders, archives and standard input.
+    """Yield the games of files, folders, archives and standard input; report what is damaged.
 
-    Games that cannot be read are reported. So are paths, if there are several, that cannot be
-    opened or hold no game; a single one raises `OSError` or `RecordError`.
+    A path that cannot be opened or holds no game is reported too, but a single one raises.
     """
     number = 0
     for path in paths:
@@ -373,13 +340,13 @@ def packed_games(paths: Sequence[str], on_fault: Callable[[str], None]) -> Itera
                 raise
             on_fault(f"{path}: {failure.strerror or failure}")
             continue
-        refused = [fault for fault in faults if not fault.repaired]
-        if number == before and not refused:
-            on_fault(f"{path}: no game in it")
-        if number == before and len(paths) == 1:
-            raise refused[0].error() if refused else RecordError(f"{path}: no game in it")
+        refused = [str(fault) for fault in faults if not fault.repaired]
+        if number == before:
+            refused = refused or [f"{path}: no game in it"]
+            if len(paths) == 1:
+                raise RecordError(refused[0])
         for fault in refused:
-            on_fault(str(fault))
+            on_fault(fault)
 
 
 # ----- Writing a collection -----
@@ -389,7 +356,7 @@ _NUMBERED = re.compile(r"\d{6,}\.sgf").fullmatch  # the names of files in a fold
 
 
 def write_sgf(records: Iterable[GameRecord], path: str | Path, *, main_line: bool = False) -> int:
-    """Write games as one SGF collection, one to a line where they have no line breaks."""
+    """Write games as one SGF collection, one per line where they have no line breaks."""
     with replacing(path) as stream:
         return _write_lines((record.utf8_sgf(main_line=main_line) for record in records), stream)
 
@@ -411,23 +378,18 @@ def write(
     limit: int | None = None,
     shuffle_seed: int | None = None,
 ) -> int:
-    """Write a corpus in the form that the name `out` tells; return the number of games written.
+    """Write a corpus to an SGF collection, a folder or standard output (`-`); return its size.
 
-    `.sgf` a collection, `.txt` the one-line form (19x19 without setup only), `.npz` arrays, a
-    folder one file each, `-` SGF on standard output; always UTF-8. With a seed the order is random.
-    Without games nothing is touched; an output that is read is refused.
+    A seed makes the order random. Without games nothing is touched; an output that is read is
+    refused.
     """
     if not out:
         raise RecordError("the name of what to write is empty")
     to_folder = out.endswith("/") or Path(out).is_dir()
-    if not to_folder and out != "-" and not out.endswith((".sgf", ".txt", ".npz")):
-        raise RecordError(f"{out}: end the name with .sgf, .txt, .npz or / to say what to write")
+    if not to_folder and out != "-" and not out.endswith(".sgf"):
+        raise RecordError(f"{out}: end the name with .sgf, or with / for a folder")
     _refuse_inputs(out, corpus)
-    if out.endswith(".npz"):
-        return _write_arrays(corpus, Path(out), limit, shuffle_seed)
     records = iter(corpus) if shuffle_seed is None else corpus.shuffled(shuffle_seed)
-    if out.endswith(".txt"):
-        records = filter(_fits_a_line, records)
     records = islice(records, limit)
     first = next(records, None)
     if first is None:
@@ -435,56 +397,22 @@ def write(
     records = chain([first], records)
     if out.endswith(".sgf"):
         return write_sgf(records, out, main_line=main_line)
-    if out.endswith(".txt"):
-        with replacing(out) as stream:
-            return _write_lines((_one_line(*each) for each in enumerate(records, 1)), stream)
     games = (record.utf8_sgf(main_line=main_line) for record in records)
     return _write_lines(games, sys.stdout.buffer) if out == "-" else _write_folder(games, Path(out))
-
-
-def _fits_a_line(record: GameRecord) -> bool:
-    return (record.rows, record.cols) == (19, 19) and not record.setup and not record.edits
 
 
 def _refuse_inputs(out: str, corpus: Corpus) -> None:
     """Refuse an output that the corpus reads: a file, or a folder that holds files of it."""
     refuse_inputs(out, corpus.paths)
     place = Path(out).resolve()
-    folders = [Path(path).resolve() for path in corpus.paths if Path(path).is_dir()]
+    paths = [Path(path).resolve() for path in corpus.paths]
+    within = any(path.is_dir() and path in place.parents for path in paths)
     if place.is_dir():
-        files = [Path(path).resolve() for path in corpus.paths if Path(path).is_file()]
-        mixed = any(file.parent == place and _NUMBERED(file.name) for file in files) or any(
-            folder in place.parents for folder in folders
-        )
-    else:
-        mixed = (
-            place.exists()
-            and may_hold_games(place.name)
-            and any(folder in place.parents for folder in folders)
-        )
-    if mixed:
+        within |= any(path.parent == place and _NUMBERED(path.name) for path in paths)
+    elif not place.exists() or not may_hold_games(place.name):
+        within = False
+    if within:
         raise RecordError(f"{out}: games are read from there; write to another place")
-
-
-def _write_arrays(corpus: Corpus, path: Path, limit: int | None, seed: int | None) -> int:
-    games = corpus.as_arrays()
-    if seed is not None:
-        games = games.shuffled(seed)
-    if limit is not None:
-        games = games.take(np.arange(min(limit, len(games))))
-    if not len(games):
-        return 0
-    columns = {item.name: getattr(games, item.name) for item in fields(games)}
-    for name in ("rules", "files"):
-        columns[name] = columns[name].astype(np.str_)
-    with replacing(path) as stream:
-        np.savez_compressed(stream, **columns)
-    return len(games)
-
-
-def _one_line(number: int, record: GameRecord) -> bytes:
-    moves = "".join(f";{'BW'[colour - 1]}[{point.sgf}]" for colour, point in record.moves)
-    return f"{number}\t{moves}".encode("ascii")
 
 
 def _write_folder(games: Iterable[bytes], folder: Path) -> int:

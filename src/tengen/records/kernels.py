@@ -121,8 +121,7 @@ def _read_size(data, start, end):
 def read_main_lines(data, position, size, final, moves, colours, setup, setup_colours, games):
     """Read games from `data[position:size]`; return (games, moves, stones, position, status).
 
-    `moves` and `setup` get points on the bordered board; both must have room for a third of the
-    bytes, more than can ever be needed.
+    `moves` and `setup` get points on the bordered board; both need room for a third of the bytes.
     """
     n_games, n_moves, n_setup = 0, 0, 0
     limit = games.shape[0]
@@ -373,8 +372,6 @@ def canonical_hashes(moves, colours, offsets, setup, setup_colours, setup_offset
     """Fill `out` with a hash per game that is the same for all its mirror images and rotations.
 
     Setup counts as a set, moves in order, passes at the end not at all: servers differ in them.
-    On boards that are not square the symmetries that swap rows and columns give the same hash
-    for a game and for its transposed twin.
     """
     for game in range(rows.shape[0]):
         last = offsets[game + 1]

@@ -18,10 +18,9 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from tengen.errors import RecordError
 from tengen.records import arrays, sgf_grammar
@@ -31,15 +30,13 @@ from tengen.records.sgf_grammar import Damage, Fault
 from tengen.records.sgf_properties import guess_encoding
 
 _LOOK = 1 << 12  # bytes by which a format is known
-_SHORT = 1 << 15
-"""Bytes of a file that the user named, below which it is read without compiled kernels."""
+_SHORT = 1 << 15  # bytes of a file that was named, below which kernels are not needed
 
 
 def read_games(path: str | Path, *, on_fault: OnFault | None = None) -> Iterator[GameRecord]:
     """Yield every game of a file, folder, archive or standard input (`-`).
 
-    Without `on_fault` a damaged game raises `RecordError`. With it, damaged games are reported and
-    skipped, repaired ones are reported and yielded.
+    A damaged game raises `RecordError`, or is skipped and reported to `on_fault`, as repairs are.
     """
     for batch in read_batches(path, on_fault=on_fault):
         yield from batch.records()
@@ -84,14 +81,17 @@ def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]
     if lower.endswith((".gib", ".ngf")):
         yield from _batches(_read_foreign(source.stream, source.name, lower[-3:], on_fault))
         return
-    stream = _Peekable(source.stream, _SHORT if source.asked else 0)
-    if _LINE.match(stream.beginning):
-        buffered = cast(BinaryIO, io.BufferedReader(stream, _MAX_LINE))
-        yield from _batches(_read_oneline(buffered, source.name, on_fault))
-    elif source.asked and stream.whole is not None:
+    head = b""
+    while len(head) < (_SHORT if source.asked else _LOOK) and (more := source.stream.read(_LOOK)):
+        head += more
+    stream = _Rejoined(head, source.stream)
+    if _LINE.match(head):
+        lines = cast(BinaryIO, io.BufferedReader(stream, _MAX_LINE))
+        yield from _batches(_read_oneline(lines, source.name, on_fault))
+    elif source.asked and len(head) < _SHORT:
         # A game or two: compiling the bulk reader would take longer than reading them exactly.
-        yield from _batches(read_stream(io.BytesIO(stream.whole), source.name, on_fault))
-    elif source.asked or lower.endswith(".sgf") or b"(" in stream.beginning:
+        yield from _batches(read_stream(io.BytesIO(head), source.name, on_fault))
+    elif source.asked or lower.endswith(".sgf") or b"(" in head:
         # Text beside the games, such as a README.txt, is no damaged record.
         yield from arrays.read_in_bulk(cast(BinaryIO, stream), source.name, on_fault)
 
@@ -101,30 +101,21 @@ def _batches(records: Iterator[GameRecord]) -> Iterator[GameBatch]:
         yield arrays.batch_of(held)
 
 
-class _Peekable(io.RawIOBase):
-    """A stream whose beginning was looked at; `whole` is all of it where it is short."""
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes were read already."""
 
-    def __init__(self, stream: BinaryIO, short: int) -> None:
-        self._stream = stream
-        piece = self.beginning = self._held = stream.read(_LOOK)
-        while piece and len(self._held) < short:
-            piece = stream.read(_LOOK)
-            self._held += piece
-        self.whole = None if piece else self._held
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        self._head, self._stream = head, stream
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return what was looked at first, then the rest."""
-        if not self._held:
-            return self._stream.read(size)
-        taken = self._held if size < 0 else self._held[:size]
-        self._held = self._held[len(taken) :]
-        return taken
+        taken = self._head if size < 0 else self._head[:size]
+        self._head = self._head[len(taken) :]
+        return taken or self._stream.read(size)
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        """Serve a buffered reader on top."""
         data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
@@ -147,35 +138,26 @@ def _read_oneline(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[Ga
     """Yield the game of every line that is not empty; tell damaged lines to `on_fault`."""
     number = offset = 0
     while line := stream.readline(_MAX_LINE):
-        body = line.partition(b"\t")[2].strip()
-        if line.strip():
-            number += 1
-            start = offset + line.find(b"\t") + 1
-            record = _read_line(body, start, file, number, on_fault)
-            if record is not None:
-                yield record
+        start, body = offset + line.find(b"\t") + 1, line.partition(b"\t")[2].strip()
         offset += len(line)
-
-
-def _read_line(
-    body: bytes, start: int, file: str, number: int, on_fault: OnFault
-) -> GameRecord | None:
-    if not body.startswith(b";"):
-        on_fault(Fault(file, number, start, "no moves behind a tab on this line"))
-        return None
-    raw = b"(;GM[1]FF[4]SZ[19]KM[%g]%b)" % (_KOMI, body)
-    shift = start + len(body) + 1 - len(raw)
-    try:
-        parsed = sgf_grammar.parse_game(raw)
-        if parsed.end != len(raw):
-            raise Damage("a parenthesis among the moves", parsed.end)
-        item: sgf_grammar.ParsedGame | Damage = sgf_grammar.shifted(parsed, shift)
-    except Damage as damage:
-        item = Damage(damage.reason, max(start, damage.offset + shift))
-    record = record_of(item, raw, file, number, on_fault)
-    if record is not None:
-        record.offset = start
-    return record
+        if not line.strip():
+            continue
+        number += 1
+        raw = b"(;GM[1]FF[4]SZ[19]KM[%g]%b)" % (_KOMI, body)
+        shift = start + len(body) + 1 - len(raw)
+        try:
+            if not body.startswith(b";"):
+                raise Damage("no moves behind a tab on this line", start - shift)
+            parsed = sgf_grammar.parse_game(raw)
+            if parsed.end != len(raw):
+                raise Damage("a parenthesis among the moves", parsed.end)
+            item: sgf_grammar.ParsedGame | Damage = sgf_grammar.shifted(parsed, shift)
+        except Damage as damage:
+            item = Damage(damage.reason, max(start, damage.offset + shift))
+        record = record_of(item, raw, file, number, on_fault)
+        if record is not None:
+            record.offset = start
+            yield record
 
 
 # ----- GIB and NGF, one game to a file, through pysgf -----
@@ -206,7 +188,6 @@ def _read_foreign(
         item = damage
     record = record_of(item, b"", file, 1, on_fault)
     if record is not None:
-        record.offset = 0
         yield record
 
 
@@ -225,44 +206,30 @@ _PACKED: dict[str, Callable[[BinaryIO], Any]] = {
     ".xz": lzma.open,
 }
 _MAGIC = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\0", ".xz"))
-MAX_PIPE_BYTES = 1 << 32
-"""How much standard input or a pipe may send."""
+MAX_PIPE_BYTES = 1 << 32  # how much standard input or a pipe may send
 _MAX_UNPACKED = 1 << 36
-_MAX_RATIO = 250
-"""How much more an archive may hold than its size; game records shrink to a fifth, rarely to less
-than a fiftieth."""
-_FREE_UNPACKED = 1 << 26
-"""Bytes that an archive may unpack to whatever its size."""
-_MAX_READ = 1 << 24
-"""Bytes that a header of an archive may ask for at once."""
-_BROKEN = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    ValueError,  # a number in a header that is none
-    OverflowError,
-    NotImplementedError,  # a compression method zipfile lacks
-    RuntimeError,  # an encrypted member
+_MAX_RATIO, _FREE_UNPACKED = 250, 1 << 26
+"""How much more an archive may hold than its size, and what it may always hold; records shrink to
+a fifth, rarely to less than a fiftieth."""
+_MAX_READ = 1 << 24  # bytes that a header of an archive may ask for at once
+BROKEN = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError),
+    # A number in a header that is none, a compression method zipfile lacks, an encrypted member.
+    *(ValueError, OverflowError, NotImplementedError, RuntimeError),
 )
 
 
-@dataclass(frozen=True)
-class RecordStream:
-    """One stream of records with the name to use in messages."""
+class RecordStream(NamedTuple):
+    """A stream of records, its name, and whether the user `asked` for this very one."""
 
     name: str
     stream: BinaryIO
     asked: bool
-    """Whether the user named this very file: then it must hold games."""
 
 
 def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterator[RecordStream]:
-    """Yield the streams behind a path, in sorted order; `-` is standard input.
+    """Yield the streams behind a path, in sorted order; each is closed when the next is asked for.
 
-    Each stream is closed when the next one is asked for. Raises `OSError` when the path itself
-    cannot be opened and `RecordError` when it is a device; a pipe is read up to `MAX_PIPE_BYTES`.
     A broken archive is a fault, and what was readable before it is kept.
     """
     if str(path) == "-":
@@ -289,6 +256,11 @@ def may_hold_games(name: str) -> bool:
     return lower.endswith((*_RECORD_SUFFIXES, *packed, ".zip", *_TAR_SUFFIXES))
 
 
+def unpacker_of(start: bytes) -> Callable[[BinaryIO], Any] | None:
+    """Return what unpacks a file that begins so; None if it is not packed."""
+    return next((_PACKED[pack] for magic, pack in _MAGIC if start.startswith(magic)), None)
+
+
 def _open_file(
     path: Path, on_fault: Callable[[Fault], None], *, asked: bool
 ) -> Iterator[RecordStream]:
@@ -306,7 +278,7 @@ def _open_file(
                 yield RecordStream(name, _unpacked(unpack(stream), stream), asked)
             else:
                 yield RecordStream(name, stream, asked)
-        except _BROKEN as broken:
+        except BROKEN as broken:
             reason = str(broken) or type(broken).__name__
             on_fault(Fault(name, None, stream.tell(), f"damaged archive: {reason}"))
         except BrokenStreamError as broken:
@@ -322,10 +294,7 @@ class BrokenStreamError(Exception):
 
 
 class _Limited(io.RawIOBase):
-    """A stream read forwards up to a limit, which fails in one way only: `BrokenStreamError`.
-
-    `limit` is a function, because the limit grows with what was read of the archive.
-    """
+    """A stream with a limit, which may grow as it is read; it fails by `BrokenStreamError` only."""
 
     def __init__(
         self, stream: IO[bytes], limit: Callable[[], int], what: str = "damaged archive"
@@ -339,7 +308,7 @@ class _Limited(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         try:
             data = self._stream.read(size)
-        except (OSError, *_BROKEN) as broken:
+        except (OSError, *BROKEN) as broken:
             raise self._broken(str(broken) or type(broken).__name__) from None
         self._offset += len(data)
         if self._offset > self._limit():
@@ -358,10 +327,7 @@ def _piped(stream: IO[bytes]) -> BinaryIO:
 
 
 class _Forward:
-    """What `tarfile` needs of a file: read, tell and seek forwards.
-
-    Seeking reads, so that a claim of a terabyte ends where the bytes end.
-    """
+    """A file for `tarfile` whose seeking reads: a claim of a terabyte ends where the bytes end."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -398,35 +364,29 @@ def _zip_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
     with zipfile.ZipFile(stream) as archive:
         for member in sorted(archive.namelist()):
             if not member.endswith("/") and member.lower().endswith(_RECORD_SUFFIXES):
-                with _zip_member(archive, member) as inner:
+                try:
+                    opened = archive.open(member)
+                except OSError:  # seeking to before the file's beginning
+                    raise zipfile.BadZipFile(f"bad place of {member}") from None
+                with opened as inner:
                     limited = _Limited(inner, lambda left=left: left)  # type: ignore[misc]
                     yield RecordStream(f"{name}/{member}", cast(BinaryIO, limited), False)
                     left -= limited.tell()
 
 
-def _zip_member(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
-    try:
-        return archive.open(member)
-    except OSError:  # seeking to before the file's beginning
-        raise zipfile.BadZipFile(f"bad place of {member}") from None
-
-
 def _tar_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
     start = stream.read(8)
     stream.seek(0)
-    unpack = next((_PACKED[pack] for magic, pack in _MAGIC if start.startswith(magic)), None)
+    unpack = unpacker_of(start)
     whole = _Forward(_unpacked(unpack(stream) if unpack else stream, stream))
     # Read forwards only, so that memory does not grow with the archive; its own list of members
     # would, and is emptied.
     with tarfile.open(fileobj=cast(BinaryIO, whole), mode="r:") as archive:
         for member in archive:
-            if (
-                member.isfile()
-                and not member.issparse()  # its holes need no bytes
-                and member.name.lower().endswith(_RECORD_SUFFIXES)
-            ):
+            plain = member.isfile() and not member.issparse()  # whose holes need no bytes
+            if plain and member.name.lower().endswith(_RECORD_SUFFIXES):
                 inner = archive.extractfile(member)
-                if inner is not None:
-                    limited = _Limited(inner, lambda: _MAX_UNPACKED)
-                    yield RecordStream(f"{name}/{member.name}", cast(BinaryIO, limited), False)
+                assert inner is not None
+                limited = _Limited(inner, lambda: _MAX_UNPACKED)
+                yield RecordStream(f"{name}/{member.name}", cast(BinaryIO, limited), False)
             archive.members = []  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import BinaryIO
 
-from tengen.board import BLACK, EMPTY, PASS, WHITE, Board, Point, Rules
+from tengen.board import BLACK, EMPTY, WHITE, Board, Point, Rules
 from tengen.board.coordinates import point_of_move
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records import sgf_grammar
@@ -24,7 +24,6 @@ from tengen.records.sgf_properties import (
     Result,
     codec_name,
     format_number,
-    format_size,
     format_text,
     guess_encoding,
     parse_handicap,
@@ -43,13 +42,11 @@ OnFault = Callable[[Fault], None]
 """Called with every fault, refused or repaired."""
 
 _RANK = re.compile(r"(\d{1,2})\s*(k|d|p|kyu|dan|pro|gup|級|段)\b", re.IGNORECASE)
-_GRADES = {"k": 0, "g": 0, "級": 0, "d": 100, "段": 100, "p": 200}
+_LETTERS = {"k": "k", "g": "k", "級": "k", "d": "d", "段": "d", "p": "p"}
 
 
 class Rank(str):
-    """A player's rank, compared by strength: kyu, then dan, then professional dan.
-
-    An unknown rank is neither above nor below any other.
+    """A player's rank, compared by strength; an unknown one is neither above nor below another.
 
     >>> Rank("6 dan") >= "5d", Rank("10k") < "2k", Rank("1p") > "9d", Rank("") < "9d"
     (True, True, True, False)
@@ -61,11 +58,13 @@ class Rank(str):
     def __new__(cls, text: str) -> Rank:
         """Read a rank such as `6d`, `6 dan`, `12k?` or `9p`."""
         found = _RANK.match(text.strip())
-        grade = found[2].lower()[0] if found else ""
-        letter = {"g": "k", "級": "k", "段": "d"}.get(grade, grade)
-        rank = super().__new__(cls, f"{int(found[1])}{letter}" if found else text.strip())
-        number = int(found[1]) if found else 0
-        rank.strength = math.nan if not found else _GRADES[grade] + number * (-1, 1)[letter != "k"]
+        if not found:
+            rank = super().__new__(cls, text.strip())
+            rank.strength = math.nan
+            return rank
+        number, letter = int(found[1]), _LETTERS[found[2].lower()[0]]
+        rank = super().__new__(cls, f"{number}{letter}")
+        rank.strength = -number if letter == "k" else number + (100 if letter == "d" else 200)
         return rank
 
     def __lt__(self, other: str) -> bool:
@@ -97,9 +96,8 @@ class GameRecord:
     1 . . . . . 1
       A B C D E
 
-    `setup` are the stones on the board before the first move. `edits` are stones that a record
-    puts or takes away later: (number of moves before it, colour or EMPTY, point); nearly no
-    game has them, and replaying must apply them.
+    `setup` are the stones before the first move, `edits` those that a record puts or takes away
+    later: (number of moves before it, colour or EMPTY, point). Few games have edits.
     """
 
     rows: int = 19
@@ -152,14 +150,11 @@ class GameRecord:
 
     def _last_board(self) -> Board:
         """Return the board at the end, or before the first move that the rules forbid."""
-        try:
-            return board_at(self)
-        except TengenError:
-            last = Board(self.rows, self.cols)
-            with suppress(TengenError):
-                for board, _ in positions(self):
-                    last = board
-            return last
+        board = Board(self.rows, self.cols)
+        with suppress(TengenError):
+            for board in _replayed(self, None):  # noqa: B007
+                pass
+        return board
 
     @property
     def tree(self) -> GameTree:
@@ -175,10 +170,9 @@ class GameRecord:
     @property
     def properties(self) -> dict[str, list[str]]:
         """The root's properties as text: `record.properties["PB"][0]`."""
-        root = self.tree.nodes[0]
         return {
             name: [parse_text(value, self.encoding) for value in values]
-            for name, values in root.items()
+            for name, values in self.tree.nodes[0].items()
         }
 
     def _text(self, name: str) -> str:
@@ -234,10 +228,7 @@ class GameRecord:
         return sgf_grammar.format_tree(self.tree)
 
     def utf8_sgf(self, *, main_line: bool = False) -> bytes:
-        """Write the game as SGF in UTF-8, whatever it was read in; at will without variations.
-
-        Bytes that do not belong to the encoding it was read in become U+FFFD.
-        """
+        """Write the game as SGF in UTF-8, whatever it was read in; at will without variations."""
         return sgf_grammar.format_tree(_in_utf8(self.tree, self.encoding, main_line))
 
 
@@ -245,27 +236,24 @@ _SOUND = re.compile(r"(?:[^\]\\]|\\.)*", re.DOTALL)
 
 
 def _in_utf8(tree: GameTree, codec: str, main_line: bool) -> GameTree:
-    """Return a copy of the tree with every value in UTF-8."""
+    """Return a copy of the tree with every value in UTF-8; what it escapes stays escaped."""
+
+    def convert(value: bytes) -> bytes:
+        if not value.isascii():
+            text = value.decode(codec, "replace")
+            # A backslash or bracket may have been half of a broken character.
+            sound = _SOUND.fullmatch(text)
+            value = text.encode("utf-8", "replace") if sound else format_text(text)
+        return sgf_grammar.protect(value)
+
     twin = GameTree()
     for index in tree.main_line() if main_line else range(len(tree.nodes)):
-        node = {
-            name: [_value_in_utf8(value, codec) for value in values]
-            for name, values in tree.nodes[index].items()
-        }
+        properties = tree.nodes[index].items()
+        node = {name: [convert(value) for value in values] for name, values in properties}
         twin.add(tree.parents[index], node)
     if twin.nodes and ("CA" in twin.nodes[0] or codec != "utf-8"):
         twin.nodes[0]["CA"] = [b"UTF-8"]
     return twin
-
-
-def _value_in_utf8(value: bytes, codec: str) -> bytes:
-    """Convert one raw value; what it escapes stays escaped."""
-    if value.isascii():
-        return sgf_grammar.protect(value)
-    text = value.decode(codec, "replace")
-    if not _SOUND.fullmatch(text):  # a backslash or bracket that was half of a broken character
-        return sgf_grammar.protect(format_text(text))
-    return sgf_grammar.protect(text.encode("utf-8", "replace"))
 
 
 def _make_tree(record: GameRecord) -> GameTree:
@@ -275,9 +263,11 @@ def _make_tree(record: GameRecord) -> GameTree:
         "GM": [b"1"],
         "FF": [b"4"],
         "CA": [b"UTF-8"],
-        "SZ": [format_size(record.rows, record.cols)],
+        "SZ": [b"%d:%d" % (record.cols, record.rows)],
         "KM": [format_number(record.komi)],
     }
+    if record.rows == record.cols:
+        root["SZ"] = [b"%d" % record.rows]
     if record.rules:
         root["RU"] = [format_text(record.rules)]
     if record.handicap:
@@ -353,8 +343,7 @@ def record_of(
 def _with_encoding(item: ParsedGame, raw: bytes) -> tuple[ParsedGame, str]:
     """Find the game's encoding, and parse it again if that changes where values end.
 
-    A wrong CA takes brackets for halves of letters and swallows what follows; where that leaves
-    less of the game, the encoding is guessed from the bytes instead.
+    Where a wrong CA takes brackets for halves of letters, the encoding is guessed from the bytes.
     """
     codec = encoding_of(item.tree, raw)
     lead = LEAD_BYTES.get(codec)
@@ -364,15 +353,13 @@ def _with_encoding(item: ParsedGame, raw: bytes) -> tuple[ParsedGame, str]:
         again = sgf_grammar.parse_game(raw, lead=lead)
     except Damage:
         return item, codec
-    if again.end != len(raw) or len(again.repairs) > len(item.repairs):
+    repairs, before = len(again.repairs), len(item.repairs)
+    if again.end != len(raw) or repairs > before:
         return item, codec
-    if len(again.repairs) == len(item.repairs) and _properties(again) < _properties(item):
+    more, fewer = (sum(map(len, game.tree.nodes)) for game in (item, again))
+    if repairs == before and fewer < more:
         return item, guess_encoding(raw)
     return sgf_grammar.shifted(again, item.start), codec
-
-
-def _properties(game: ParsedGame) -> int:
-    return sum(map(len, game.tree.nodes))
 
 
 def encoding_of(tree: GameTree, raw: bytes) -> str:
@@ -388,12 +375,11 @@ def interpret(tree: GameTree, codec: str = "utf-8") -> GameRecord:
     game = root.get("GM", [b"1"])[0].strip()
     if game not in (b"1", b"", b"01"):
         raise Damage(f"not a game of Go: GM[{shown(game)}]", at)
-    rows = cols = 19
-    if "SZ" in root:
-        try:
-            rows, cols = parse_size(root["SZ"][0])
-        except ValueError as wrong:
-            raise Damage(f"wrong size SZ {shown(root['SZ'][0])}: {wrong}", at) from None
+    size = root.get("SZ", [b"19"])[0]
+    try:
+        rows, cols = parse_size(size)
+    except ValueError as wrong:
+        raise Damage(f"wrong size SZ {shown(size)}: {wrong}", at) from None
     record = GameRecord(rows=rows, cols=cols, encoding=codec, _tree=tree)
     stones: dict[Point, int] = {}
     for index in tree.main_line():
@@ -412,8 +398,12 @@ def _take_node(record: GameRecord, node: Node, at: int, stones: dict[Point, int]
     """Take what one node of the main line says."""
     placed: set[int] = set()
     for name, colour in _SETUP:
-        for raw in node.get(name, ()):
-            for point in _points(raw, name, record, at):
+        for raw in filter(bytes.strip, node.get(name, ())):
+            try:
+                points = parse_point_list(raw, record.rows, record.cols)
+            except ValueError as wrong:
+                raise Damage(f"{name} {shown(raw)}: {wrong}", at) from None
+            for point in points:
                 if point in placed:
                     raise Damage(f"two setup stones on one point, {name} {shown(raw)}", at)
                 placed.add(point)
@@ -426,17 +416,16 @@ def _take_node(record: GameRecord, node: Node, at: int, stones: dict[Point, int]
     for name, values in node.items():
         if name in ("B", "W"):
             _take_moves(record, name, values, at)
-        else:
-            _take_information(record, name, values[0])
-
-
-def _points(raw: bytes, name: str, record: GameRecord, at: int) -> list[Point]:
-    if not raw.strip():
-        return []
-    try:
-        return parse_point_list(raw, record.rows, record.cols)
-    except ValueError as wrong:
-        raise Damage(f"{name} {shown(raw)}: {wrong}", at) from None
+        elif name == "KM":
+            record.komi = parse_komi(values[0])
+        elif name == "HA":
+            record.handicap = parse_handicap(values[0])
+        elif name == "RE":
+            record.result = parse_result(parse_text(values[0], record.encoding))
+        elif name == "RU":
+            record.rules = parse_text(values[0], record.encoding).strip()
+        elif name == "PL" and not record.moves:
+            record.first = parse_player(values[0])
 
 
 def _take_moves(record: GameRecord, name: str, values: list[bytes], at: int) -> None:
@@ -447,20 +436,6 @@ def _take_moves(record: GameRecord, name: str, values: list[bytes], at: int) -> 
         except ValueError as wrong:
             number = len(record.moves) + 1
             raise Damage(f"move {number}, {name} {shown(raw)}: {wrong}", at) from None
-
-
-def _take_information(record: GameRecord, name: str, raw: bytes) -> None:
-    match name:
-        case "KM":
-            record.komi = parse_komi(raw)
-        case "HA":
-            record.handicap = parse_handicap(raw)
-        case "RE":
-            record.result = parse_result(parse_text(raw, record.encoding))
-        case "RU":
-            record.rules = parse_text(raw, record.encoding).strip()
-        case "PL" if not record.moves:
-            record.first = parse_player(raw)
 
 
 # ----- Positions of a record -----
@@ -486,10 +461,7 @@ def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
 
 
 def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None = None) -> Board:
-    """Return the position before move number `move` (from 1), or the final one.
-
-    A move before it that breaks the rules is a `Refusal`.
-    """
+    """Return the position before move number `move` (from 1), or the final one; see `Refusal`."""
     last = len(record.moves) + 1
     if move is not None and not 1 <= move <= last:
         raise RecordError(f"{record.file}: game {record.game} has no move {move}")
@@ -497,10 +469,7 @@ def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None
 
 
 def positions(record: GameRecord, *, rules: Rules | None = None) -> Iterator[tuple[Board, Stone]]:
-    """Yield a copy of the board before each move, the mover to play, and the move.
-
-    A move that breaks the rules is a `Refusal`.
-    """
+    """Yield a copy of the board before each move, the mover to play, and the move."""
     for board, move in zip(_replayed(record, rules), record.moves, strict=False):
         yield board.copy(), move
 
@@ -509,20 +478,20 @@ def _replayed(record: GameRecord, rules: Rules | None) -> Iterator[Board]:
     """Yield one board before each move and after the last; it is the same that goes on."""
     rules = rules_named(record.rules).with_(ko="simple") if rules is None else rules
     board = Board(record.rows, record.cols, rules=rules, komi=record.komi)
-    number = 0
+    number, edits = 0, dict[int, dict[Point, int]]()
+    for after, colour, point in record.edits:
+        edits.setdefault(after, {})[point] = colour
     try:
         _put(board, record.setup, record.turn)
         board.handicap = record.handicap
-        edits = list(record.edits)
-        for number, (colour, point) in enumerate([*record.moves, (0, PASS)], 1):
-            while edits and edits[0][0] < number:
-                edits = _edit(board, edits)
-            if number > len(record.moves):
-                yield board
-                return
+        for number, (colour, point) in enumerate(record.moves, 1):
+            _edit(board, edits.get(number - 1, {}))
             board.turn = colour
             yield board
             board.play(point, colour)
+        number += 1
+        _edit(board, edits.get(number - 1, {}))
+        yield board
     except TengenError as wrong:
         raise Refusal(record.file, record.game, number, str(wrong)) from None
 
@@ -532,12 +501,8 @@ def _put(board: Board, stones: list[Stone], to_play: int) -> None:
     board.set_stones(black=black, white=white, to_play=to_play)
 
 
-def _edit(board: Board, edits: list[tuple[int, int, Point]]) -> list[tuple[int, int, Point]]:
-    """Put and take the stones of one node; history and prisoners start again."""
-    here = edits[0][0]
-    stones = {stone: block.colour for block in board.blocks() for stone in block.stones}
-    while edits and edits[0][0] == here:
-        _, colour, point = edits.pop(0)
-        stones[point] = colour
-    _put(board, [(colour, point) for point, colour in stones.items()], board.turn)
-    return edits
+def _edit(board: Board, edits: dict[Point, int]) -> None:
+    """Put and take stones; history and prisoners start again."""
+    if edits:
+        stones = {stone: block.colour for block in board.blocks() for stone in block.stones}
+        _put(board, [(colour, point) for point, colour in (stones | edits).items()], board.turn)

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from tengen.errors import RecordError
 
@@ -74,8 +74,7 @@ class Damage(RecordError):
         self.reason, self.offset = reason, offset
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(NamedTuple):
     """Something mended while reading, and the byte where it lay."""
 
     reason: str
@@ -128,11 +127,10 @@ class NeedMoreError(Exception):
 
 
 class Patterns:
-    """The grammar as regular expressions, for one notion of what a character is.
+    """The grammar as regular expressions; all quantifiers are possessive, so nothing backtracks.
 
-    In a double-byte encoding the second byte may look like `]` or a backslash; `lead` is the
-    class of first bytes, and a pair is taken whole. All quantifiers are possessive: nothing
-    backtracks, so hostile input costs no more than its length.
+    In a double-byte encoding, whose first bytes are the class `lead`, a pair is taken whole: its
+    second byte may look like `]` or a backslash.
     """
 
     def __init__(self, lead: bytes) -> None:
@@ -149,14 +147,9 @@ class Patterns:
             rb"|\)[^\[\]()]*+(?:[()]|\Z)"
             rb"|" + name + rb"\s*+\[|\Z)"
         )
+        values = rb"((?:\[" + text + rb"\]\s*+)++)"
         self.token = re.compile(
-            rb"\s*+(?:([;()])|("
-            + name
-            + rb")\s*+((?:\["
-            + text
-            + rb"\]\s*+)++)(?="
-            + follow
-            + rb"))"
+            rb"\s*+(?:([;()])|(" + name + rb")\s*+" + values + rb"(?=" + follow + rb"))"
         )
         # A node that is one move and nothing else: most of the nodes of most games.
         self.move = re.compile(rb"\s*+(;)\s*+([BW])\s*+\[([a-z]{0,2})\]\s*+(?=" + follow + rb")")
@@ -179,26 +172,16 @@ _LOWER = re.compile("[a-z]+")
 _patterns = cache(Patterns)
 
 
-def find_start(data: bytes, position: int = 0) -> int:
-    """Return where the next game begins at or after `position`, or -1."""
-    found = _START.search(data, position)
-    return found.start() if found else -1
-
-
-def find_root(data: bytes, position: int = 0) -> int:
-    """Return the next `(;` behind which a root property stands first, or -1.
-
-    It serves to find the next game behind a damaged one, whose own variations also look like `(;`.
-    """
-    found = _ROOT_START.search(data, position)
+def find_game(data: bytes, position: int = 0, *, root: bool = False) -> int:
+    """Return where the next game begins, or -1; with `root`, by what no variation has."""
+    found = (_ROOT_START if root else _START).search(data, position)
     return found.start() if found else -1
 
 
 def parse_game(data: bytes, start: int = 0, *, final: bool = True, lead: bytes = b"") -> ParsedGame:
-    """Read the game whose `(` is at `start`.
+    """Read the game whose `(` is at `start`, or raise `Damage`.
 
-    `final` says that the source ends with `data`; otherwise a game that touches the end raises
-    `NeedMoreError`. Raises `Damage` for what cannot be mended. Does not look at what values mean.
+    Unless the source ends with `data` (`final`), a game at its end raises `NeedMoreError`.
     """
     return _GameReader(data, start, final, _patterns(lead)).read()
 
@@ -272,10 +255,7 @@ class _GameReader:
         self.since += 1
 
     def _property(self, name: bytes, raw: bytes, offset: int, at: int, source: bytes) -> None:
-        """Take one property, unless it shows that the next game has begun.
-
-        `raw` are its values in brackets; they stand at `at` of the data as `source`.
-        """
+        """Take one property, `raw` values that stand at `at` as `source`, or see the next game."""
         key = name.decode("ascii")
         if not key.isupper():
             key = _LOWER.sub("", key)
@@ -292,11 +272,7 @@ class _GameReader:
             self._note("missing ']' before the next game", offset)
             self._next_game(at + swallowed.start())
             return
-        node = self.tree.nodes[self.current]
-        if key in node:
-            node[key] += values
-        else:
-            node[key] = values
+        self.tree.nodes[self.current].setdefault(key, []).extend(values)
 
     def _next_game(self, offset: int) -> None:
         self._note("missing ')' before the next game", offset)
@@ -305,15 +281,12 @@ class _GameReader:
     def _note(self, reason: str, offset: int) -> None:
         self.repairs.append(Repair(reason, offset))
         if len(self.repairs) > _MAX_REPAIRS:
-            first = self.repairs[0]
-            raise Damage(
-                f"more than {_MAX_REPAIRS} errors, the first: {first.reason}", first.offset
-            )
+            first, at = self.repairs[0]
+            raise Damage(f"more than {_MAX_REPAIRS} errors, the first: {first}", at)
 
     def _mend(self, position: int) -> int:
         """Repair what is at `position` and return where to go on."""
-        space = _SPACE.match(self.data, position)
-        position = space.end() if space else position
+        position = _behind_space(self.data, position)
         if not self.final and self.size - position < LOOKAHEAD:
             raise NeedMoreError
         if position >= self.size:
@@ -352,11 +325,14 @@ class _GameReader:
                 raise Damage(TOO_LONG, self.start)
             inside = data[position + 1 : end - 1]
             values.append(inside if end == value.end() else _escape_inner(inside))
-            space = _SPACE.match(data, end)
-            position = space.end() if space else end
+            position = _behind_space(data, end)
         raw = b"".join(b"[%b]" % value for value in values)
         self._property(name, raw, offset, first, data[first:position].rstrip())
         return position
+
+
+def _behind_space(data: bytes, position: int) -> int:
+    return _SPACE.match(data, position).end()  # type: ignore[union-attr]
 
 
 def _escape_inner(raw: bytes) -> bytes:
@@ -371,21 +347,18 @@ def protect(raw: bytes) -> bytes:
 
 
 def parse_slices(stream: BinaryIO) -> Iterator[tuple[ParsedGame | Damage, bytes]]:
-    """Yield every game of a stream, or the `Damage` in its place, each with its bytes.
-
-    Needs bounded memory. Offsets count from where the stream stood. Text between games is ignored.
-    """
+    """Yield every game of a stream, or the `Damage` in its place, each with its bytes."""
     window = Window(stream)
-    find = find_start
+    damaged = False
     while True:
-        start = find(window.data, window.position)
+        start = find_game(window.data, window.position, root=damaged)
         if start < 0:
             if not window.slide():
                 return
             continue
         window.position = start
         item, raw = parse_next(window)
-        find = find_root if isinstance(item, Damage) else find_start
+        damaged = isinstance(item, Damage)
         yield item, raw
 
 

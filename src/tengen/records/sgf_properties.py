@@ -33,11 +33,6 @@ def parse_size(raw: bytes) -> tuple[int, int]:
     return rows, cols
 
 
-def format_size(rows: int, cols: int) -> bytes:
-    """Write a board size for SZ."""
-    return b"%d" % rows if rows == cols else b"%d:%d" % (cols, rows)
-
-
 def parse_move(raw: bytes, rows: int, cols: int) -> Point:
     """Return the point of a move or PASS; `tt` passes on boards up to 19x19.
 
@@ -50,10 +45,8 @@ def parse_move(raw: bytes, rows: int, cols: int) -> Point:
         raise ValueError(f"no point of a board of {cols}x{rows}") from None
 
 
-def parse_point(raw: bytes, rows: int, cols: int) -> Point:
-    """Return the point of two letters."""
-    point = parse_move(raw, rows, cols)
-    if point == PASS:
+def _parse_point(raw: bytes, rows: int, cols: int) -> Point:
+    if (point := parse_move(raw, rows, cols)) == PASS:
         raise ValueError(f"no point of a board of {cols}x{rows}")
     return point
 
@@ -67,8 +60,8 @@ def parse_point_list(raw: bytes, rows: int, cols: int) -> list[Point]:
     """Return the points of one value of a list: a point or a rectangle `aa:cc`."""
     first, colon, second = raw.partition(b":")
     if not colon:
-        return [parse_point(raw, rows, cols)]
-    a, b = parse_point(first, rows, cols), parse_point(second, rows, cols)
+        return [_parse_point(raw, rows, cols)]
+    a, b = (_parse_point(corner, rows, cols) for corner in (first, second))
     return [
         coordinates.point_of_move((row, col), rows, cols)
         for row in range(min(a.row, b.row), max(a.row, b.row) + 1)
@@ -88,10 +81,7 @@ def parse_player(raw: bytes) -> int:
 
 
 def parse_komi(raw: bytes) -> float:
-    """Return komi in points: `6.5`, `6,5`, `6.5 points`; hundredths as `650` and `375`.
-
-    Chinese servers write komi in hundredths, some of points (650), some of stones (375 = 7.5
-    points), recognised by a quarter at the end. What is no number counts as 0.
+    """Return komi in points; Chinese servers write hundredths, of points (650) or stones (375).
 
     >>> parse_komi(b"6,5"), parse_komi(b"375"), parse_komi(b"650"), parse_komi(b"")
     (6.5, 7.5, 6.5, 0.0)
@@ -130,16 +120,13 @@ def format_text(text: str, codec: str = "utf-8") -> bytes:
 
 @dataclass(frozen=True)
 class Result:
-    """How a game ended.
-
-    `kind` is `score`, `resign`, `time`, `forfeit`, `win` (how is not told), `draw`, `void` or
-    `unknown`. `winner` is BLACK, WHITE or EMPTY (nobody, or not known). `margin` is given
-    only for `score`.
-    """
+    """How a game ended."""
 
     kind: str = "unknown"
+    """`score`, `resign`, `time`, `forfeit`, `win` (how is not told), `draw`, `void`, `unknown`."""
     winner: int = EMPTY
     margin: float | None = None
+    """Only for `score`."""
 
     @property
     def score(self) -> float | None:
@@ -212,14 +199,11 @@ def parse_result(text: str) -> Result:
 
 
 def _winner(text: str) -> int:
-    """Tell who is named first as winning; `White resigns` names the loser."""
+    """Return who is named first as winning; `White resigns` names the loser."""
     black, white = _BLACK_WORDS.search(text), _WHITE_WORDS.search(text)
     if not black and not white:
         return EMPTY
-    if black and white:
-        first = BLACK if black.start() < white.start() else WHITE
-    else:
-        first = BLACK if black else WHITE
+    first = BLACK if black and (not white or black.start() < white.start()) else WHITE
     loses = "+" not in text and _LOSING_WORDS.search(text)
     return BLACK + WHITE - first if loses else first
 
@@ -263,23 +247,13 @@ _SAMPLE = 1 << 12
 """Bytes from the first non-ASCII one on by which encodings are compared."""
 
 # Names that records use, mapped to the widest codec of the family.
-_ALIASES = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "gb": "gb18030",
-    "cp936": "gb18030",
-    "shiftjis": "cp932",
-    "sjis": "cp932",
-    "xsjis": "cp932",
-    "windows31j": "cp932",
-    "ms932": "cp932",
-    "euckr": "cp949",
-    "ksc5601": "cp949",
-    "ksc56011987": "cp949",
-    "ks_c_5601-1987": "cp949",
-    "uhc": "cp949",
-    "big5hkscs": "big5",
+_FAMILIES = {
+    "gb18030": "gb2312 gbk gb cp936",
+    "cp932": "shiftjis sjis xsjis windows31j ms932",
+    "cp949": "euckr ksc5601 ksc56011987 uhc",
+    "big5": "big5hkscs",
 }
+_ALIASES = {name: codec for codec, names in _FAMILIES.items() for name in names.split()}
 
 # Characters frequent in names, ranks, events and results of records, per language.
 _HANZI = frozenset(
@@ -301,13 +275,11 @@ _HANGUL = frozenset(
 def codec_name(declared: str) -> str | None:
     """Return Python's codec for the value of CA, or None when there is no such encoding.
 
-    >>> codec_name("Shift_JIS"), codec_name("utf8"), codec_name("martian")
-    ('cp932', 'utf-8', None)
+    >>> codec_name("Shift_JIS"), codec_name("martian")
+    ('cp932', None)
     """
     plain = declared.strip().lower()
-    key = plain.replace("-", "").replace("_", "").replace(" ", "")
-    name = _ALIASES.get(plain) or _ALIASES.get(key)
-    if name:
+    if name := _ALIASES.get(re.sub("[-_ ]", "", plain)):
         return name
     try:
         found = codecs.lookup(plain)
@@ -347,10 +319,7 @@ def guess_encoding(raw: bytes) -> str:
 
 
 def _likeness(sample: bytes, codec: str, whole: bool) -> float:
-    """Return how much a sample reads like a record in this encoding: 0 not at all, 1 well.
-
-    The last character of a sample that is not the whole text may be cut.
-    """
+    """Return how well a sample, whose last character may be cut, reads like a record: 0 to 1."""
     try:
         text = codecs.getincrementaldecoder(codec)().decode(sample, whole)
     except UnicodeDecodeError:
@@ -395,9 +364,7 @@ def _japanese(character: str) -> float:
 
 @cache
 def _korean(character: str) -> float:
-    if character in _HANGUL:
-        return 1.3
-    return 0.85 if "\uac00" <= character <= "\ud7a3" else 0.25
+    return 1.3 if character in _HANGUL else 0.85 if "\uac00" <= character <= "\ud7a3" else 0.25
 
 
 _WEIGHTS: dict[str, Callable[[str], float]] = {

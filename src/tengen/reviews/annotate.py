@@ -6,18 +6,15 @@ that is in the record.
 
 from __future__ import annotations
 
-from tengen.board import BLACK, COLOUR_NAMES, PASS, WHITE, format_gtp, format_sgf
-from tengen.board.counting import format_result
+from tengen import __version__
+from tengen.board import COLOUR_NAMES, PASS, WHITE, format_sgf
 from tengen.game.sgf import owner_marks, territory_marks
-from tengen.records import GameRecord, loads
+from tengen.records import loads
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
-from tengen.reviews.game import LINE, EvaluatedPosition, MoveReview, Review
+from tengen.reviews.game import LABELLED, LABELS, LINE, EvaluatedPosition, MoveReview, Review
 
 _Node = dict[str, list[bytes]]
-LABELS = "ABCDE"
-LABELLED = 0.03
-"""Probability that a predicted move needs for a letter on the board."""
 _OWNED = 0.6
 
 
@@ -29,7 +26,10 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
     odd = {m.number for m in review.surprises(top)}
     unsure = {m.number for m in review.doubts(top)}
     better: dict[int, list[_Node]] = {}
-    node_of = _node_of_moves(record)
+    node_of = [0]  # the node of each position: the root, then those of move 1, 2, ...
+    for index in tree.main_line():
+        node = tree.nodes[index]
+        node_of.extend([index] * (len(node.get("B", ())) + len(node.get("W", ()))))
     _comment(tree.nodes[0], _root_words(review, top))
     for number, position in enumerate(review.positions):
         index = node_of[number]
@@ -42,13 +42,13 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
         if number == 0:
             continue
         move = review.moves[number - 1]
-        _comment(node, move_words(review, move))
+        _comment(node, review.describe(move))
         if move.verdict == "mistake":
             node["BM"] = [b"2" if move.number in worst else b"1"]
         elif move.number in unsure:
             node["DO"] = [b""]
         if move.verdict == "mistake" or move.number in unsure:
-            better[index] = _better_line(review.positions[number - 1], move)
+            better[index] = _better_line(review, move)
         if move.number in worst | odd | unsure:
             node["HO"] = [b"1"]
     if review.ending is not None:
@@ -56,40 +56,12 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
     return format_tree(_with_variations(tree, better)) + b"\n"
 
 
-def move_words(review: Review, move: MoveReview) -> str:
-    """Describe the review of a move in a few lines."""
-    position = review.positions[move.number]
-    rows, cols = position.board.rows, position.board.cols
-    lines = [f"{COLOUR_NAMES[move.colour]} {format_gtp(move.move, rows, cols)}"]
-    if move.probability is not None:
-        lines[0] += f": people play it with {100 * move.probability:.1f} %, choice {move.rank}"
-    if move.points_lost > 0:
-        name = move.verdict.capitalize() or "Lost"
-        lines.append(f"{name}: {move.points_lost:.1f} points (± {move.error:.1f})")
-        if move.verdict:
-            line = " ".join(format_gtp(p, rows, cols) for p in move.line[:LINE])
-            lines.append(f"Better: {line}")
-    expected = format_result(round(position.score, 1))
-    lines.append(f"Black wins {100 * position.winrate:.0f} %, expected {expected}")
-    guesses = [(p, chance) for p, chance in position.guesses() if chance >= LABELLED]
-    if guesses:
-        named = ", ".join(
-            f"{letter} {format_gtp(p, rows, cols)} {100 * chance:.0f} %"
-            for letter, (p, chance) in zip(LABELS, guesses, strict=False)
-        )
-        lines.append(f"Next: {named}")
-    return "\n".join(lines)
-
-
 def _root_words(review: Review, top: int) -> str:
     """Summarise the review for the root node."""
-    from tengen import __version__
-
-    board = review.positions[0].board
     lines = [f"Reviewed by tengen {__version__}: {review.judge}"]
-    for colour in (BLACK, WHITE):
+    for colour, name in COLOUR_NAMES.items():
         side = review.side(colour)
-        text = f"{COLOUR_NAMES[colour]}: {side['mean_points_lost']:.2f} points lost per move"
+        text = f"{name}: {side['mean_points_lost']:.2f} points lost per move"
         text += f", {side['mistakes']} mistakes"
         if side["top1"] is not None:
             text += f", {100 * float(side['top1']):.0f} % of moves were people's likeliest"
@@ -100,7 +72,7 @@ def _root_words(review: Review, top: int) -> str:
         ("Largest surprises", review.surprises(top)),
     ):
         if moves:
-            names = (f"{m.number} {format_gtp(m.move, board.rows, board.cols)}" for m in moves)
+            names = (f"{move.number} {review.name(move.move)}" for move in moves)
             lines.append(f"{title}: {', '.join(names)}")
     return "\n".join(lines)
 
@@ -117,7 +89,7 @@ def _label(node: _Node, position: EvaluatedPosition) -> None:
         return
     rows, cols = position.board.rows, position.board.cols
     labels = [
-        format_sgf(point, rows, cols).encode("ascii") + b":" + letter.encode("ascii")
+        f"{format_sgf(point, rows, cols)}:{letter}".encode("ascii")
         for letter, (point, chance) in zip(LABELS, position.guesses(), strict=False)
         if point != PASS and chance >= LABELLED
     ]
@@ -128,10 +100,8 @@ def _label(node: _Node, position: EvaluatedPosition) -> None:
 def _mark_territory(node: _Node, review: Review) -> None:
     """Mark territory and dead stones at the end, and add the count to the comment."""
     assert review.ending is not None
-    board, count = review.positions[-1].board, review.ending.count
-    rows, cols = board.rows, board.cols
-    names = " ".join(format_gtp(p, rows, cols) for p in review.ending.dead) or "none"
-    words = f"Counted by {review.ending.judge}.\nDead: {names}\n{count.explain()}"
+    count, dead = review.ending.count, review.name(*review.ending.dead) or "none"
+    words = f"Counted by {review.ending.judge}.\nDead: {dead}\n{count.explain()}"
     told = review.record.result
     if told.score is not None and abs(told.score - count.score) > 1e-9:
         words += f"\nThe record says {told}."
@@ -141,29 +111,16 @@ def _mark_territory(node: _Node, review: Review) -> None:
     node.update(territory_marks(count))
 
 
-def _better_line(before: EvaluatedPosition, move: MoveReview) -> list[_Node]:
+def _better_line(review: Review, move: MoveReview) -> list[_Node]:
     """Return the nodes of the better line."""
-    rows, cols = before.board.rows, before.board.cols
     nodes: list[_Node] = []
-    colour = move.colour
-    for point in move.line[:LINE]:
-        value = format_sgf(point, rows, cols).encode("ascii")
-        nodes.append({"B" if colour == BLACK else "W": [value]})
-        colour = BLACK + WHITE - colour
+    for number, point in enumerate(move.line[:LINE], move.colour == WHITE):
+        value = format_sgf(point, review.record.rows, review.record.cols).encode("ascii")
+        nodes.append({"BW"[number % 2]: [value]})
     if nodes:
-        played = format_gtp(move.move, rows, cols)
+        played = review.name(move.move)
         _comment(nodes[0], f"Better by {move.points_lost:.1f} points than {played}")
     return nodes
-
-
-def _node_of_moves(record: GameRecord) -> list[int]:
-    """Return the index of the node of each position: the root's, then of move 1, 2, ..."""
-    found = [0]
-    for index in record.tree.main_line():
-        node = record.tree.nodes[index]
-        moves = len(node.get("B", ())) + len(node.get("W", ()))
-        found.extend([index] * moves)
-    return found
 
 
 def _with_variations(tree: GameTree, better: dict[int, list[_Node]]) -> GameTree:

@@ -4,57 +4,43 @@
     FOLDER/moves.csv      one line per move of all games
     FOLDER/summary.json   the figures of the index as plain values
     FOLDER/games/         NUMBER.html, NUMBER.sgf and NUMBER.json for each game
-    FOLDER/settings.json  the settings of the reviews
+    FOLDER/config.toml    the settings of the reviews; the folder is a `Run`
 
-A game is done when its JSON file exists, which is written last; resuming skips such games. The
-files follow from the games, the models and the settings alone, so a resumed run writes the same
-files as one that was never stopped.
+A game is done when its JSON file exists, which is written last; resuming skips such games and
+writes the same files as a run that was never stopped.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from tengen import __version__
 from tengen.board import PASS, Board, Point
 from tengen.errors import RunError, TengenError
-from tengen.files import lock, sweep, write_atomic
-from tengen.models.settings import differences, fingerprint, from_plain, to_plain
+from tengen.files import sweep, write_atomic
+from tengen.models import Run
+from tengen.models.runs import read_run
+from tengen.models.settings import fingerprint
 from tengen.parallel import map_jobs
 from tengen.records import GameRecord
 from tengen.records.corpus import PackedGame
+from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
 from tengen.reviews.game import Review, find_reviewer, review_game
-from tengen.reviews.settings import ReviewSettings
-from tengen.sanitize import csv_cell
+from tengen.sanitize import csv_text
 from tengen.statistics import mean_interval
 
+# Makes the page of a review from its title and the address of the index page.
 Page = Callable[[Review, str, str], str]
-"""Makes the page of a review from its title and the address of the index page."""
+_INDEX_PLAYERS = 50  # players shown on the index page; the others are in the summary
 
-_GAMES, _SETTINGS, _LOCK = "games", "settings.json", ".lock"
-_INDEX_PLAYERS = 50
-"""Players shown on the index page; the others are in the summary."""
-
-
-@dataclass(frozen=True)
-class _Done:
-    """A reviewed game, as a worker returns it."""
-
-    job: PackedGame
-    value: dict[str, Any]
-    sgf: bytes
-    page: str
+_Game = dict[str, Any]
+_Row = dict[str, Any]
 
 
 def review_library(
@@ -68,40 +54,44 @@ def review_library(
     workers: int = 1,
     ray: str | None = None,
     on_game: Callable[[str], None] = lambda title: None,
-) -> list[dict[str, Any]]:
+) -> list[_Game]:
     """Review games into a folder and return what its JSON files hold of each, in order.
 
     `unread` lists what could not be read, for the index page and the summary; games with an illegal
     move join it. `on_game` gets the title of each game when it is done, or was done before.
     """
-    with _claimed(folder, settings, resume):
-        values: dict[int, dict[str, Any]] = {}
+    if read_run(folder) is None and any(folder.glob("[!.]*")):
+        raise RunError(f"{folder}: holds other files; choose another folder")
+    with Run.open(folder, "review", settings, resume=resume):
+        places = {job.number: folder / "games" / f"{job.number:06}" for job in jobs}
+        sweep(folder / "games")
+        values: dict[int, _Game] = {}
         for job in jobs:
-            old = _read_done(folder, job)
-            if old is not None:
+            old = _read_value(places[job.number].with_suffix(".json"))
+            if old.get("fingerprint") == fingerprint(job.sgf.hex()):
                 values[job.number] = old
                 on_game(_title_of(old))
         if not values:
             _refuse_others(folder, jobs)
         todo = [job for job in jobs if job.number not in values]
         work = partial(_review_job, settings, make_page)
-        try:
-            for done in map_jobs(work, todo, workers=workers, ray=ray, ordered=False):
-                _write(folder, done)
-                values[done.job.number] = done.value
-                on_game(_title_of(done.value))
-        except KeyboardInterrupt as stop:
-            stop.add_note(f"{folder}: {len(values)} of {len(jobs)} games done; resume to continue")
-            raise
+        for value, files in map_jobs(work, todo, workers=workers, ray=ray, ordered=False):
+            for suffix, content in files.items():
+                write_atomic(places[value["number"]].with_suffix(suffix), content)
+            values[value["number"]] = value
+            on_game(_title_of(value))
         games = [values[job.number] for job in jobs]
         _sum_up(folder, games, list(unread), settings)
         return games
 
 
-def _review_job(settings: ReviewSettings, make_page: Page, job: PackedGame) -> _Done:
-    """Review one game; `fault` says why a game could not be reviewed."""
+def _review_job(
+    settings: ReviewSettings, make_page: Page, job: PackedGame
+) -> tuple[_Game, dict[str, bytes | str]]:
+    """Return the review of a game and its files; `fault` says why it could not be reviewed."""
     record = job.record()
-    about = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
+    value = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
+    files: dict[str, bytes | str] = {}
     try:
         # A new reviewer for each game: what a search keeps of another game would change this one.
         reviewer = find_reviewer(record.rows, record.cols, settings)
@@ -109,38 +99,26 @@ def _review_job(settings: ReviewSettings, make_page: Page, job: PackedGame) -> _
     except TengenError as wrong:
         place = f"{job.file}: game {job.game}"
         told = str(wrong) if job.file in str(wrong) else f"{place}: {wrong}"
-        return _Done(job, {**about, "fault": told, "rows": []}, b"", "")
-    value = {
-        **about,
-        "fault": "",
-        "summary": review.summary(),
-        "scores": [round(p.score, 2) for p in review.positions],
-        "rows": _move_rows(review),
-    }
-    return _Done(
-        job,
-        value,
-        annotate(review, top=settings.top, ownership=settings.ownership),
-        make_page(review, _title_of(about), "../index.html"),
-    )
+        value |= {"fault": told, "rows": []}
+    else:
+        scores = [round(p.score, 2) for p in review.positions]
+        value |= {"fault": "", "summary": review.summary(), "scores": scores}
+        value |= {"rows": _move_rows(review)}
+        files[".sgf"] = annotate(review, top=settings.top, ownership=settings.ownership)
+        files[".html"] = make_page(review, _title_of(value), "../index.html")
+    # Last, because it marks the others as complete.
+    return value, {**files, ".json": json.dumps(value, allow_nan=False) + "\n"}
 
 
 def headline(record: GameRecord) -> dict[str, Any]:
     """Return what a list of games shows of one."""
+    keys = {"black": "PB", "white": "PW", "black_rank": "BR", "white_rank": "WR"}
+    keys |= {"event": "EV", "date": "DT"}
     texts = record.properties
-
-    def first(name: str) -> str:
-        return texts.get(name, [""])[0].strip()[:120]
-
     return {
         "file": record.file,
         "game": record.game,
-        "black": first("PB"),
-        "white": first("PW"),
-        "black_rank": first("BR"),
-        "white_rank": first("WR"),
-        "event": first("EV"),
-        "date": first("DT"),
+        **{name: texts.get(key, [""])[0].strip()[:120] for name, key in keys.items()},
         "result": str(record.result) if record.result.kind != "unknown" else "",
         "size": [record.rows, record.cols],
         "komi": record.komi,
@@ -150,71 +128,27 @@ def headline(record: GameRecord) -> dict[str, Any]:
     }
 
 
-def _move_rows(review: Review) -> list[dict[str, Any]]:
+def _move_rows(review: Review) -> list[_Row]:
     """Return one row of plain values per move."""
     rows, cols = review.record.rows, review.record.cols
     found = []
     for move in review.moves:
-        before, after = review.positions[move.number - 1], review.positions[move.number]
-        point = after.board.answer(move.move)
-        found.append(
-            {
-                **move.to_dict(rows, cols),
-                "phase": phase_of(move.number, rows, cols),
-                "kind": kind_of(point, before.board, after.board),
-            }
-        )
+        before, after = review.positions[move.number - 1].board, review.positions[move.number].board
+        kind = kind_of(after.answer(move.move), before, after)
+        phase = phase_of(move.number, rows, cols)
+        found.append({**move.to_dict(rows, cols), "phase": phase, "kind": kind})
     return found
 
 
-def _title_of(value: dict[str, Any]) -> str:
+def _title_of(value: _Game) -> str:
     """Name a game for people."""
     return f"{Path(value['file']).name}, game {value['game']}"
 
 
-def _claimed(folder: Path, settings: ReviewSettings, resume: bool) -> FileLock:
-    """Lock the folder and check that its reviews, if any, can be resumed."""
-    if folder.exists() and not folder.is_dir():
-        raise RunError(f"{folder}: is not a folder")
-    path = folder / _SETTINGS
-    if path.exists():
-        if not resume:
-            raise RunError(f"{folder}: already holds reviews; resume them or choose another folder")
-        _check_settings(path, settings)
-    elif folder.is_dir() and any(each.name != _LOCK for each in folder.iterdir()):
-        raise RunError(f"{folder}: holds other files; choose another folder")
-    (folder / _GAMES).mkdir(parents=True, exist_ok=True)
-    held = lock(folder / _LOCK, folder, "choose another folder")
-    for part in (folder, folder / _GAMES):
-        sweep(part)
-    value = {"tengen": __version__, "settings": to_plain(settings)}
-    write_atomic(path, json.dumps(value, indent=1) + "\n")
-    return held
-
-
-def _check_settings(path: Path, settings: ReviewSettings) -> None:
-    try:
-        there = json.loads(path.read_text(encoding="utf-8"))
-        old = from_plain(ReviewSettings, there["settings"], where=str(path))
-        version = str(there["tengen"])
-    except (ValueError, KeyError, TypeError):
-        raise RunError(f"{path}: damaged; choose another folder") from None
-    if version != __version__:
-        raise RunError(f"{path.parent}: started by tengen {version}, this is {__version__}")
-    if different := differences(old, settings):
-        raise RunError(f"{path.parent}: started with other settings: {'; '.join(different)}")
-
-
-def _read_done(folder: Path, job: PackedGame) -> dict[str, Any] | None:
-    """Return the stored review of a game; None if it is not done or was another game."""
-    value = _read_value(folder / _GAMES / f"{job.number:06}.json")
-    return value if value.get("fingerprint") == fingerprint(job.sgf.hex()) else None
-
-
-def _read_value(path: Path) -> dict[str, Any]:
+def _read_value(path: Path) -> _Game:
     """Return the stored review of a game; nothing if the file is missing or damaged."""
     try:
-        value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        value: _Game = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return value
@@ -222,22 +156,13 @@ def _read_value(path: Path) -> dict[str, Any]:
 
 def _refuse_others(folder: Path, jobs: Sequence[PackedGame]) -> None:
     """Raise `RunError` if the folder holds only other games: they would be overwritten."""
-    there = {_read_value(path).get("fingerprint") for path in (folder / _GAMES).glob("*.json")}
+    there = {_read_value(path).get("fingerprint") for path in (folder / "games").glob("*.json")}
     if there - {None} and there.isdisjoint(fingerprint(job.sgf.hex()) for job in jobs):
         raise RunError(f"{folder}: holds reviews of other games; choose another folder")
 
 
-def _write(folder: Path, done: _Done) -> None:
-    """Write a game; its JSON last, because it marks the others as complete."""
-    base = folder / _GAMES / f"{done.job.number:06}"
-    if not done.value["fault"]:
-        write_atomic(base.with_suffix(".sgf"), done.sgf)
-        write_atomic(base.with_suffix(".html"), done.page)
-    write_atomic(base.with_suffix(".json"), json.dumps(done.value, allow_nan=False) + "\n")
-
-
 def _sum_up(
-    folder: Path, games: Sequence[dict[str, Any]], unread: list[str], settings: ReviewSettings
+    folder: Path, games: Sequence[_Game], unread: list[str], settings: ReviewSettings
 ) -> None:
     """Write the tables over all games."""
     faults = [*unread, *(game["fault"] for game in games if game["fault"])]
@@ -250,16 +175,12 @@ def _sum_up(
     write_atomic(folder / "index.html", make_index(good, summary, settings))
 
 
-def make_index(
-    games: Sequence[dict[str, Any]], summary: dict[str, Any], settings: ReviewSettings
-) -> str:
+def make_index(games: Sequence[_Game], summary: _Game, settings: ReviewSettings) -> str:
     """Return the page as HTML; links lead to the games beside it."""
-    from jinja2 import Environment, PackageLoader, select_autoescape
+    from jinja2 import Template
 
-    environment = Environment(
-        loader=PackageLoader("tengen.reviews", "."), autoescape=select_autoescape()
-    )
-    return environment.get_template("index.html").render(
+    page = Template(Path(__file__).with_name("index.html").read_text("utf-8"), autoescape=True)
+    made: str = page.render(
         version=__version__,
         settings=settings,
         judges="; ".join(sorted({game["summary"]["judge"] for game in games})),
@@ -269,48 +190,33 @@ def make_index(
         phases=PHASES,
         kinds=[kind for kind in KINDS if kind in summary["all"]["kinds"]],
     )
+    return made
 
 
-def _line(game: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a game's line: sides, the worst move, the course of the score."""
+def _line(game: _Game) -> _Game:
+    """Return the values of a game's line: the worst move, a small curve of the score."""
     worst = max(game["rows"], key=lambda row: row["points_lost"], default=None)
+    most = max(map(abs, game["scores"]), default=0.0) or 1.0
+    step = 120 / max(len(game["scores"]) - 1, 1)
+    points = (f"{step * n:.1f},{12 - 12 * s / most:.1f}" for n, s in enumerate(game["scores"]))
     return {
         **game,
         "name": Path(game["file"]).name,
         "page": f"games/{game['number']:06}.html",
         "worst": worst if worst and worst["verdict"] else None,
-        "spark": _spark(game["scores"]),
+        "spark": " ".join(points),
     }
-
-
-def _spark(scores: Sequence[float], width: int = 120, height: int = 24) -> str:
-    """Return the points of a small curve of the score; the middle is an even game."""
-    most = max((abs(score) for score in scores), default=0.0) or 1.0
-    step = width / max(len(scores) - 1, 1)
-    return " ".join(
-        f"{step * n:.1f},{height / 2 * (1 - score / most):.1f}" for n, score in enumerate(scores)
-    )
 
 
 # ----- Tables -----
 
 PHASES = ("opening", "middle game", "endgame")
-KINDS = ("capture", "atari", "contact", "near", "elsewhere", "pass")
-"""What a move does: the first that fits. `near` is within three lines of the move before."""
-_NEAR = 3
-
-_Game = dict[str, Any]
-_Row = dict[str, Any]
+KINDS = ("capture", "atari", "contact", "near", "elsewhere", "pass")  # the first that fits
+_NEAR = 3  # lines from the move before
 
 
 def phase_of(number: int, rows: int, cols: int) -> str:
-    """Return the phase of a move by its number.
-
-    The opening lasts a sixth of the board's points, the middle game to their half.
-
-    >>> phase_of(60, 19, 19), phase_of(61, 19, 19), phase_of(200, 19, 19)
-    ('opening', 'middle game', 'endgame')
-    """
+    """Return the phase of a move: opening to a sixth of the board's points, endgame from half."""
     points = rows * cols
     return PHASES[0 if 6 * number <= points else 1 if 2 * number <= points else 2]
 
@@ -321,51 +227,31 @@ def kind_of(move: Point, before: Board, after: Board) -> str:
         return "pass"
     if sum(after.prisoners) > sum(before.prisoners):
         return "capture"
-    enemies = _enemies(move, after)
+    sides = ((0, 1), (1, 0), (0, -1), (-1, 0))
+    beside = [(move.row + row, move.col + col) for row, col in sides]
+    enemies = [
+        (row, col)
+        for row, col in beside
+        if 0 <= row < after.rows and 0 <= col < after.cols and after[row, col] == 3 - after[move]
+    ]
     if any(after.liberties(near) == 1 for near in enemies):
         return "atari"
     if enemies:
         return "contact"
     last = before.last_move
-    if last is not None and last != PASS:
-        away = max(abs(last.row - move.row), abs(last.col - move.col))
-        if away <= _NEAR:
-            return "near"
-    return "elsewhere"
-
-
-def _enemies(move: Point, after: Board) -> list[tuple[int, int]]:
-    """List the stones of the other side next to a move, by row and column."""
-    colour = after[move]
-    beside = [(move.row + r, move.col + c) for r, c in ((0, 1), (1, 0), (0, -1), (-1, 0))]
-    return [
-        (r, c)
-        for r, c in beside
-        if 0 <= r < after.rows and 0 <= c < after.cols and after[r, c] == 3 - colour
-    ]
+    if last is None or last == PASS:
+        return "elsewhere"
+    away = max(abs(last.row - move.row), abs(last.col - move.col))
+    return "near" if away <= _NEAR else "elsewhere"
 
 
 def moves_csv(games: Iterable[_Game]) -> str:
     """Return one line per move of all games."""
-    out = io.StringIO()
-    sheet = csv.writer(out, lineterminator="\n")
     told = ("file", "game", "black", "white", "black_rank", "white_rank", "date", "result")
-    columns: list[str] | None = None
-    for game in games:
-        for row in game.get("rows", ()):
-            if columns is None:
-                columns = list(row)
-                sheet.writerow([*told, *columns])
-            cells = (*(game[t] for t in told), *row.values())
-            sheet.writerow([csv_cell(plain_cell(cell)) for cell in cells])
-    return out.getvalue()
-
-
-def plain_cell(value: Any) -> Any:
-    """Return a plain value as one cell: lists as words, numbers with four decimals."""
-    if isinstance(value, list):
-        return " ".join(value)
-    return "" if value is None else round(value, 4) if isinstance(value, float) else value
+    rows = [(game, row) for game in games for row in game["rows"]]
+    columns = [*told, *rows[0][1]] if rows else told
+    cells = ((*(game[t] for t in told), *row.values()) for game, row in rows)
+    return csv_text(columns, cells, decimals=4)
 
 
 def summarise(games: Iterable[_Game]) -> dict[str, Any]:

@@ -30,59 +30,45 @@ from tengen.board import (
     playouts,
     point_at,
 )
-from tengen.board.counting import Count
-from tengen.contracts import Analyser, Policy, Status
+from tengen.board.counting import Count, format_result
+from tengen.contracts import Analyser, Policy, Status, limit_visits
 from tengen.errors import ModelError, SpecError
-from tengen.game.judging import Judge, PlayoutScorer, count_without
-from tengen.players.network_search import SearchNetwork
+from tengen.game.judging import Judge, count_without
+from tengen.models import has_model, load_policy
+from tengen.models.registry import JUDGE, network_for, policy_for
+from tengen.players import make_player
+from tengen.players.evaluators import make_network
+from tengen.players.network_search import SearchNetwork, SearchPlayer
 from tengen.records import GameRecord
 from tengen.records.record import board_at, positions
-from tengen.reviews.settings import DEFAULT_PLAYER, ReviewSettings
+from tengen.reviews import DEFAULT_PLAYER, ReviewSettings
 from tengen.sanitize import html_table
 
 Stage = Literal["first pass", "search", "lines"]
 
-_BATCH = 16
-"""Positions per call of the network in the first pass."""
-_LARGE, _MEDIUM = 15 * 15, 11 * 11
-"""Points from which a board counts as large and as medium."""
-_VISITS = {"large": 50, "medium": 70, "small": 100}
-"""Visits per searched position by size of the board."""
-_LEAST_INTEREST = 1.0
-"""Points at stake from which a move is worth a search."""
-_UNLIKELY = 0.1
-"""Points at stake in a move the network would not play, as a share of the score's spread."""
-_LEAST_MISTAKE = 2.0
-"""Points below which nothing is called a mistake."""
-_CLEARLY, _DOUBTFUL = 3.0, 1.5
-"""Errors that a loss must exceed to be called a mistake, or doubtful."""
+_BATCH = 16  # positions per call of the network in the first pass
+_VISITS = {15 * 15: 50, 11 * 11: 70, 0: 100}  # per searched position, by points of the board
+_LEAST_INTEREST = 1.0  # points at stake from which a move is worth a search
+_UNLIKELY = 0.1  # share of the score's spread at stake in a move the network would not play
+_LEAST_MISTAKE = 2.0  # points below which nothing is called a mistake
+_CLEARLY, _DOUBTFUL = 3.0, 1.5  # errors that a loss must exceed to be called a mistake, or doubtful
+# Error of a loss = this x the spread of the final score / visits ** 0.25. Fitted by
+# `benchmarks/review_scatter.py` to 85 moves of 9x9 games, each searched eight times as long:
+# 0.196 [0.136, 0.262].
 NETWORK_SCATTER = 0.2
-"""Error of a loss = this x the spread of the final score / visits ** 0.25.
-
-Fitted by `benchmarks/review_scatter.py` to 85 moves of 9x9 games, each searched eight times as
-long: 0.196 [0.136, 0.262].
-"""
+# The same for a search by playouts, whose spread is that of 32 playouts. Fitted to the differences
+# between two seeds on a 9x9 game: 3.2, 2.2 and 1.5 points at 200, 1000 and 4000 playouts.
 SCATTER = 0.56
-"""The same for a search by playouts, whose spread is that of 32 playouts.
-
-Fitted to the differences between two seeds on a 9x9 game: 3.2, 2.2 and 1.5 points at 200, 1000 and
-4000 playouts.
-"""
 _SPREAD_PLAYOUTS = 32
-_SURPRISING = 0.02
-"""Probability below which a move is a surprise."""
-_GUESSES = 5
-"""Predicted moves kept for each position."""
-LINE = 6
-"""Moves of a better line."""
-_LINES = 10
-"""Better lines that are completed, of the largest losses."""
-_LEAST_LINE_VISITS = 3
-"""Visits that a move of a searched line needs; what follows is the network's first choices."""
-_DAME_REGION = 4
-"""Points of the largest empty region in which a move may be neutral."""
-_DAME_CHANGE = 0.3
-"""Change of ownership of any other point that a neutral move may cause."""
+_SURPRISING = 0.02  # probability below which a move is a surprise
+_GUESSES = 5  # predicted moves kept for each position
+LINE = 6  # moves of a better line
+_LINES = 10  # better lines that are completed, of the largest losses
+_LEAST_LINE_VISITS = 3  # visits that a move of a searched line needs
+LABELS = "ABCDE"
+LABELLED = 0.03  # probability that a predicted move needs for a letter on the board
+_DAME_REGION = 4  # points of the largest empty region in which a move may be neutral
+_DAME_CHANGE = 0.3  # change of ownership of any other point that a neutral move may cause
 
 
 @dataclass(frozen=True)
@@ -92,22 +78,15 @@ class EvaluatedPosition:
     board: Board = field(repr=False)
     winrate: float
     score: float
-    spread: float
-    """Standard deviation of the final score."""
-    visits: int
-    """Visits of the search; 1 after the first pass."""
+    spread: float  # standard deviation of the final score
+    visits: int  # visits of the search; 1 after the first pass
     best: int
-    line: tuple[int, ...] = ()
-    """A line of play that starts with the best move."""
+    line: tuple[int, ...] = ()  # a line of play that starts with the best move
     ownership: FloatArray | None = field(default=None, repr=False)
-    priors: FloatArray | None = field(default=None, repr=False)
-    """How likely people play each move."""
-    proposals: FloatArray | None = field(default=None, repr=False)
-    """How likely each move is the best, by the network of the first pass."""
-    scatter: float = NETWORK_SCATTER
-    """Factor of the error; see `NETWORK_SCATTER` and `SCATTER`."""
-    first: tuple[float, float] | None = None
-    """Win rate and score of the first pass, where there was one."""
+    priors: FloatArray | None = field(default=None, repr=False)  # how likely people play each move
+    proposals: FloatArray | None = field(default=None, repr=False)  # how likely each is the best
+    scatter: float = NETWORK_SCATTER  # factor of the error; see `NETWORK_SCATTER` and `SCATTER`
+    first: tuple[float, float] | None = None  # win rate and score of the first pass, if any
 
     @property
     def searched(self) -> bool:
@@ -131,18 +110,14 @@ class MoveReview:
     colour: int
     move: int
     points_lost: float
-    error: float
-    """Standard error of `points_lost`."""
+    error: float  # standard error of `points_lost`
     winrate: float
     score: float
     best: int
     line: tuple[int, ...]
-    visits: int = 1
-    """Visits behind `points_lost`; 1 if it comes from the first pass."""
-    probability: float | None = None
-    """How likely people play it."""
-    rank: int | None = None
-    """1 for the likeliest move."""
+    visits: int = 1  # visits behind `points_lost`; 1 if it comes from the first pass
+    probability: float | None = None  # how likely people play it
+    rank: int | None = None  # 1 for the likeliest move
 
     @property
     def verdict(self) -> str:
@@ -154,6 +129,7 @@ class MoveReview:
 
     def to_dict(self, rows: int, cols: int) -> dict[str, Any]:
         """Return it as plain values, points by their names on a board of this size."""
+        line = [format_gtp(point, rows, cols) for point in self.line]
         return {
             "number": self.number,
             "colour": COLOUR_NAMES[self.colour].lower(),
@@ -162,7 +138,7 @@ class MoveReview:
             "error": round(self.error, 3),
             "verdict": self.verdict,
             "best": format_gtp(self.best, rows, cols),
-            "line": [format_gtp(point, rows, cols) for point in self.line],
+            "line": line,
             "winrate": round(self.winrate, 4),
             "score": round(self.score, 3),
             "visits": self.visits,
@@ -177,8 +153,7 @@ class Ending:
 
     count: Count
     dead: tuple[int, ...]
-    judge: str
-    """What decided which stones are dead."""
+    judge: str  # what decided which stones are dead
 
 
 @dataclass(frozen=True)
@@ -189,8 +164,7 @@ class Review:
     positions: list[EvaluatedPosition]
     moves: list[MoveReview]
     ending: Ending | None
-    judge: str
-    """What evaluated the positions, in words."""
+    judge: str  # what evaluated the positions, in words
 
     def mistakes(self, count: int = 5) -> list[MoveReview]:
         """Return the largest mistakes, largest first."""
@@ -230,10 +204,34 @@ class Review:
             for name, side in sides
         )
 
+    def name(self, *points: int) -> str:
+        """Name points as GTP does."""
+        return " ".join(format_gtp(p, self.record.rows, self.record.cols) for p in points)
+
+    def describe(self, move: MoveReview) -> str:
+        """Describe the review of a move in a few lines."""
+        position = self.positions[move.number]
+        lines = [f"{COLOUR_NAMES[move.colour]} {self.name(move.move)}"]
+        if move.probability is not None:
+            lines[0] += f": people play it with {100 * move.probability:.1f} %, choice {move.rank}"
+        if move.points_lost > 0:
+            verdict = move.verdict.capitalize() or "Lost"
+            lines.append(f"{verdict}: {move.points_lost:.1f} points (± {move.error:.1f})")
+            if move.verdict:
+                lines.append(f"Better: {self.name(*move.line[:LINE])}")
+        expected = format_result(round(position.score, 1))
+        lines.append(f"Black wins {100 * position.winrate:.0f} %, expected {expected}")
+        guesses = [
+            f"{letter} {self.name(point)} {100 * chance:.0f} %"
+            for letter, (point, chance) in zip(LABELS, position.guesses(), strict=False)
+            if chance >= LABELLED
+        ]
+        if guesses:
+            lines.append(f"Next: {', '.join(guesses)}")
+        return "\n".join(lines)
+
     def words(self, top: int = 5) -> str:
         """Return the review in a few lines: both sides, `top` moves of each kind, the count."""
-        from tengen.reviews.annotate import move_words
-
         lines = [self.sides()]
         for title, moves in (
             ("mistake", self.mistakes(top)),
@@ -241,14 +239,11 @@ class Review:
             ("surprise", self.surprises(top)),
         ):
             for move in moves:
-                text = move_words(self, move).replace("\n", "; ")
+                text = self.describe(move).replace("\n", "; ")
                 lines.append(f"{title} at move {move.number}: {text}")
-        if self.ending is not None:
-            rows, cols = self.record.rows, self.record.cols
-            dead = " ".join(format_gtp(p, rows, cols) for p in self.ending.dead) or "none"
-            lines.append(
-                f"counted by {self.ending.judge}: {self.ending.count.result}, dead: {dead}"
-            )
+        if end := self.ending:
+            dead = self.name(*end.dead) or "none"
+            lines.append(f"counted by {end.judge}: {end.count.result}, dead: {dead}")
         return "\n".join([*lines, f"evaluated by {self.judge}"])
 
     def __repr__(self) -> str:
@@ -260,70 +255,52 @@ class Review:
     def _repr_html_(self) -> str:
         """Show the largest losses in a notebook."""
         columns = ["move", "played", "points lost", "better", "Black wins", "score"]
-        found = [*self.mistakes(10), *self.doubts(10)]
-        told = [move.to_dict(self.record.rows, self.record.cols) for move in found]
         rows = [
             [
-                m["number"],
-                f"{m['colour']} {m['move']}",
-                f"{m['points_lost']:.1f} ± {m['error']:.1f}",
-                " ".join(m["line"]),
-                f"{m['winrate']:.0%}",
-                f"{m['score']:+.1f}",
+                m.number,
+                f"{COLOUR_NAMES[m.colour].lower()} {self.name(m.move)}",
+                f"{m.points_lost:.1f} ± {m.error:.1f}",
+                self.name(*m.line),
+                f"{m.winrate:.0%}",
+                f"{m.score:+.1f}",
             ]
-            for m in told
+            for m in (*self.mistakes(10), *self.doubts(10))
         ]
         return f"<p>{self.sides()}</p>{html_table(columns, rows)}"
 
     def summary(self) -> dict[str, Any]:
         """Return both sides, the judge and the count at the end as plain values."""
-        rows, cols = self.record.rows, self.record.cols
         ending = self.ending and {
             **self.ending.count.to_dict(),
-            "dead": [format_gtp(point, rows, cols) for point in self.ending.dead],
+            "dead": [self.name(point) for point in self.ending.dead],
             "judge": self.ending.judge,
         }
-        return {
-            "judge": self.judge,
-            "black": self.side(1),
-            "white": self.side(2),
-            "ending": ending,
-        }
+        sides = {"black": self.side(1), "white": self.side(2)}
+        return {"judge": self.judge, **sides, "ending": ending}
 
 
 @dataclass(frozen=True)
 class Reviewer:
     """The network and the player that evaluate the positions of a game."""
 
-    player: Analyser | None
-    """Searches positions; None for the first pass only."""
-    network: SearchNetwork | None = None
-    """Makes the first pass; None to search every position instead."""
-    policy: Policy | None = None
-    """Predicts moves where there is no network."""
-    searches: int = 30
-    """Moves to search at most."""
+    player: Analyser | None  # searches positions; None for the first pass only
+    network: SearchNetwork | None = None  # makes the first pass; None to search every position
+    policy: Policy | None = None  # predicts moves where there is no network
+    searches: int = 30  # moves to search at most
     name: str = ""
 
 
 def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     """Load the network for a board and make the player that searches."""
-    from tengen.contracts import limit_visits
-    from tengen.models import has_model, load_policy
-    from tengen.models.registry import JUDGE, network_for, policy_for
-    from tengen.players import make_player
-    from tengen.players.evaluators import make_network
-    from tengen.players.network_search import SearchPlayer
-
-    visits = settings.visits or _usual_visits(rows * cols)
+    usual = next(visits for points, visits in _VISITS.items() if rows * cols >= points)
+    visits = settings.visits or usual
     if settings.player == DEFAULT_PLAYER and network_for(rows, cols) and has_model(JUDGE):
         network = make_network(JUDGE, shared=True)
         if settings.quick:
             return Reviewer(None, network, name=f"{JUDGE}, one evaluation per position")
         told = f"{JUDGE}, {visits} visits for up to {settings.searches} moves"
-        return Reviewer(
-            SearchPlayer(network, visits=visits), network, None, settings.searches, told
-        )
+        player: Any = SearchPlayer(network, visits=visits)
+        return Reviewer(player, network, None, settings.searches, told)
     if settings.quick:
         raise SpecError(f"a quick review needs a network, and there is none for {rows}x{cols}")
     player = limit_visits(make_player(settings.player), visits)
@@ -334,10 +311,6 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     except ModelError:
         policy = None
     return Reviewer(player, None, policy, name=f"{settings.player}, {visits} visits per position")
-
-
-def _usual_visits(points: int) -> int:
-    return _VISITS["large" if points >= _LARGE else "medium" if points >= _MEDIUM else "small"]
 
 
 def review_game(
@@ -359,12 +332,8 @@ def review_game(
         found[number] = position
         on_step(stage, *steps)
         if stage == "first pass" and steps[0] == steps[1] and reviewer.player is not None:
-            on_first(assemble(record, _in_order(found), judge=judge, name=reviewer.name))
-    return assemble(record, _in_order(found), judge=judge, name=reviewer.name)
-
-
-def _in_order(found: Mapping[int, EvaluatedPosition]) -> list[EvaluatedPosition]:
-    return [found[number] for number in sorted(found)]
+            on_first(assemble(record, list(found.values()), judge=judge, name=reviewer.name))
+    return assemble(record, list(found.values()), judge=judge, name=reviewer.name)
 
 
 Step = tuple[Stage, int, EvaluatedPosition, tuple[int, int]]
@@ -378,34 +347,37 @@ def evaluate(
     seed: int = 0,
     known: Mapping[int, EvaluatedPosition] | None = None,
 ) -> Iterator[Step]:
-    """Yield every position once, and again whenever a later stage improves it.
+    """Yield every position once, in order, and again whenever a later stage improves it.
 
     `known` are searched positions of an earlier review by the same reviewer, by number; they are
     not searched again.
     """
     known = known or {}
     boards = list(boards_of(record))
-    if reviewer.network is None:
-        yield from _search_all(boards, reviewer, seed, known)
-        return
     found: list[EvaluatedPosition] = []
-    for start in range(0, len(boards), _BATCH):
-        for position in _first_pass(boards[start : start + _BATCH], reviewer.network, found):
-            found.append(position)
-            number = len(found) - 1
-            shown = _joined(known[number], position) if number in known else position
-            yield "first pass", number, shown, (len(found), len(boards))
+
+    def search(number: int) -> EvaluatedPosition:
+        if number in known:
+            return known[number]
+        if number and boards[number].is_over:
+            return replace(found[number - 1], board=boards[number], best=PASS, line=())
+        assert reviewer.player is not None
+        return search_position(boards[number], reviewer.player, seed, number)
+
+    if reviewer.network is None:
+        for number, board in enumerate(boards):
+            policy = None if board.is_over else reviewer.policy
+            priors = None if policy is None else policy.priors(board)
+            found.append(replace(search(number), priors=priors))
+            yield "search", number, found[-1], (number + 1, len(boards))
+        return
+    for number, first in enumerate(first_pass(boards, reviewer.network)):
+        found.append(first)
+        shown = _joined(known[number], first) if number in known else first
+        yield "first pass", number, shown, (number + 1, len(boards))
     chosen = sorted({n for move in _chosen(record, found, reviewer) for n in (move - 1, move)})
     for count, number in enumerate(chosen, 1):
-        assert reviewer.player is not None
-        first = found[number]
-        if number in known:
-            position = known[number]
-        elif first.board.is_over:
-            position = replace(found[number - 1], board=first.board, best=PASS, line=())
-        else:
-            position = search_position(first.board, reviewer.player, seed, number)
-        found[number] = _joined(position, first)
+        found[number] = _joined(search(number), found[number])
         yield "search", number, found[number], (count, len(chosen))
     yield from _complete_lines(record, found, reviewer.network)
 
@@ -415,46 +387,31 @@ def _joined(searched: EvaluatedPosition, first: EvaluatedPosition) -> EvaluatedP
     return replace(searched, priors=first.priors, proposals=first.proposals, first=first.first)
 
 
-def _first_pass(
-    boards: Sequence[Board], network: SearchNetwork, before: Sequence[EvaluatedPosition]
-) -> Iterator[EvaluatedPosition]:
-    """Evaluate boards once; one after the end of the game keeps the values before it."""
-    last = before[-1] if before else None
-    for board, view in zip(boards, network.evaluate(boards), strict=True):
-        over = board.is_over and last is not None
-        winrate, score = (
-            last.first if over and last and last.first else (view.win_probability, view.score)
-        )
-        best = PASS if over else point_at(int(view.proposals.argmax()), board.rows, board.cols)
-        last = EvaluatedPosition(
-            board=board,
-            winrate=winrate,
-            score=score,
-            spread=view.spread,
-            visits=1,
-            best=best,
-            line=(best,),
-            ownership=view.ownership,
-            priors=view.priors,
-            proposals=view.proposals,
-            first=(winrate, score),
-        )
-        yield last
+def first_pass(boards: Sequence[Board], network: SearchNetwork) -> Iterator[EvaluatedPosition]:
+    """Evaluate each board once; one after the end of the game keeps the values before it."""
+    starts = range(0, len(boards), _BATCH)
+    views = (view for start in starts for view in network.evaluate(boards[start : start + _BATCH]))
+    values: tuple[float, float] | None = None
+    for board, view in zip(boards, views, strict=True):
+        best = point_at(int(view.proposals.argmax()), board.rows, board.cols)
+        if board.is_over and values is not None:
+            best = PASS
+        else:
+            values = view.win_probability, view.score
+        yield EvaluatedPosition(
+            board, *values, view.spread, 1, best, (best,), ownership=view.ownership,
+            priors=view.priors, proposals=view.proposals, first=values,
+        )  # fmt: skip
 
 
-def glance(board: Board, reviewer: Reviewer) -> EvaluatedPosition:
-    """Evaluate one position once with the reviewer's network, as the first pass does."""
-    assert reviewer.network is not None
-    return next(_first_pass([board], reviewer.network, ()))
-
-
-def review_last_move(board: Board, reviewer: Reviewer) -> tuple[MoveReview, EvaluatedPosition]:
-    """Review the last move of a game in progress by the first pass; return the position too."""
+def review_last_move(board: Board, reviewer: Reviewer) -> MoveReview:
+    """Review the last move of a game in progress by the first pass."""
     assert reviewer.network is not None
     before = board.copy()
     before.undo()
-    first, after = _first_pass([before, board], reviewer.network, ())
-    return review_move(len(board.moves), board.moves[-1], first, after), after
+    return review_move(
+        len(board.moves), board.moves[-1], *first_pass([before, board], reviewer.network)
+    )
 
 
 def _chosen(
@@ -464,39 +421,18 @@ def _chosen(
     if reviewer.player is None:
         return []
     stakes: list[tuple[float, int]] = []
-    for number, played in enumerate(record.moves, 1):
-        before, after = found[number - 1], found[number]
-        move = review_move(number, played, before, after)
-        if move.move == PASS or _is_edited(played, after) or _is_neutral(move.move, before, after):
+    for move in _reviewed(record, found):
+        before, after = found[move.number - 1], found[move.number]
+        edited = _is_edited(record.moves[move.number - 1], after)
+        if move.move == PASS or edited or _is_neutral(move.move, before, after):
             continue
         assert before.proposals is not None
         chance = before.proposals[index_of(move.move, before.board.rows, before.board.cols)]
         unlikely = 1 - float(chance) / float(before.proposals.max())
         stake = move.points_lost + _UNLIKELY * before.spread * unlikely
         if stake >= _LEAST_INTEREST:
-            stakes.append((-stake, number))
+            stakes.append((-stake, move.number))
     return [number for _, number in sorted(stakes)[: reviewer.searches]]
-
-
-def _search_all(
-    boards: Sequence[Board], reviewer: Reviewer, seed: int, known: Mapping[int, EvaluatedPosition]
-) -> Iterator[Step]:
-    """Search every position, where there is no network for a first pass."""
-    assert reviewer.player is not None
-    last: EvaluatedPosition | None = None
-    for number, board in enumerate(boards):
-        if number in known:
-            last = _predicted(known[number], reviewer.policy)
-        elif board.is_over and last is not None:
-            last = replace(last, board=board, best=PASS, line=(), priors=None)
-        else:
-            last = search_position(board, reviewer.player, seed, number)
-            last = _predicted(last, reviewer.policy)
-        yield "search", number, last, (number + 1, len(boards))
-
-
-def _predicted(position: EvaluatedPosition, policy: Policy | None) -> EvaluatedPosition:
-    return position if policy is None else replace(position, priors=policy.priors(position.board))
 
 
 def search_position(
@@ -505,56 +441,43 @@ def search_position(
     """Search one position."""
     rng = np.random.default_rng([seed & (2**64 - 1), number])
     *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
-    by_network = math.isfinite(report.raw_spread)
     best = report.candidates[0] if report.candidates else None
     line = best.pv if best else ()
     if best and best.pv_visits:
         trusted = sum(visits >= _LEAST_LINE_VISITS for visits in best.pv_visits)
         line = line[: max(trusted, 1)]
+    spread, scatter = report.raw_spread, NETWORK_SCATTER
+    if not math.isfinite(spread):  # a search by playouts
+        result = playouts(board, _SPREAD_PLAYOUTS, seed=seed + number, kind="heavy", threads=1)
+        spread, scatter = float(result.scores.std()), SCATTER
     return EvaluatedPosition(
-        board=board,
-        winrate=report.winrate,
-        score=report.score,
-        spread=report.raw_spread if by_network else _playout_spread(board, seed + number),
-        visits=max(report.visits, 2),
-        best=best.move if best else PASS,
-        line=line[:LINE],
-        ownership=report.ownership,
-        scatter=NETWORK_SCATTER if by_network else SCATTER,
-    )
-
-
-def _playout_spread(board: Board, seed: int) -> float:
-    """Return the standard deviation of playouts' scores from a position."""
-    scores = playouts(board, _SPREAD_PLAYOUTS, seed=seed, kind="heavy", threads=1).scores
-    return float(scores.std())
+        board, report.winrate, report.score, spread, max(report.visits, 2),
+        best.move if best else PASS, line[:LINE], report.ownership, scatter=scatter,
+    )  # fmt: skip
 
 
 def _complete_lines(
     record: GameRecord, found: list[EvaluatedPosition], network: SearchNetwork
 ) -> Iterator[Step]:
     """Continue the better lines of mistakes and doubtful moves with the network's choices."""
-    moves = [
-        review_move(number, played, found[number - 1], found[number])
-        for number, played in enumerate(record.moves, 1)
-    ]
-    lost = sorted((m for m in moves if m.verdict), key=lambda move: -move.points_lost)[:_LINES]
+    lost = [move for move in _reviewed(record, found) if move.verdict]
+    lost = sorted(lost, key=lambda move: -move.points_lost)[:_LINES]
     lines = {move.number - 1: list(move.line) for move in lost}
     boards = {number: found[number].board.copy() for number in lines}
     for number, line in lines.items():
-        for move in line:
-            boards[number].push(int(move))
+        for point in line:
+            boards[number].push(int(point))
     growing = set(lines)
     while growing := {n for n in growing if len(lines[n]) < LINE and not boards[n].is_over}:
         order = sorted(growing)
         for number, view in zip(order, network.evaluate([boards[n] for n in order]), strict=True):
             board = boards[number]
-            move = point_at(int(view.proposals.argmax()), board.rows, board.cols)
-            if move == PASS:
+            point = point_at(int(view.proposals.argmax()), board.rows, board.cols)
+            if point == PASS:
                 growing.discard(number)
                 continue
-            board.push(int(move))
-            lines[number].append(move)
+            board.push(int(point))
+            lines[number].append(point)
     for count, (number, line) in enumerate(lines.items(), 1):
         found[number] = replace(found[number], line=tuple(line))
         yield "lines", number, found[number], (count, len(lines))
@@ -568,22 +491,27 @@ def assemble(
     name: str = "",
 ) -> Review:
     """Make the review of a game whose positions are all evaluated."""
-    moves = [
-        review_move(number, record.moves[number - 1], positions[number - 1], positions[number])
-        for number in range(1, len(positions))
+    end, ending = positions[-1].board, None
+    if end.is_over or record.result.kind in ("score", "draw"):
+        judge = judge or Judge()
+        dead = judge.status(end).stones(Status.DEAD)
+        plain = "playouts (no scorer model is installed)"
+        by = "the learned scorer" if judge.is_learned else plain
+        ending = Ending(count_without(end, dead), dead, by)
+    return Review(record, positions, _reviewed(record, positions), ending, name)
+
+
+def _reviewed(record: GameRecord, found: Sequence[EvaluatedPosition]) -> list[MoveReview]:
+    return [
+        review_move(number, played, found[number - 1], found[number])
+        for number, played in enumerate(record.moves, 1)
     ]
-    end = positions[-1].board
-    finished = end.is_over or record.result.kind in ("score", "draw")
-    ending = _count(end, judge or Judge()) if finished else None
-    return Review(record, positions, moves, ending, name)
 
 
 def boards_of(record: GameRecord) -> Iterator[Board]:
     """Yield the board before each move and after the last, under the record's own rules."""
-    end = board_at(record)  # names the place of an illegal move
-    for board, _ in positions(record):
-        yield board
-    yield end
+    yield from (board for board, _ in positions(record))
+    yield board_at(record)
 
 
 def review_move(
@@ -611,20 +539,11 @@ def review_move(
         chance = before.priors[index_of(move, before.board.rows, before.board.cols)]
         probability = float(chance)
         rank = 1 + int((before.priors > chance).sum())
+    error = before.scatter * before.spread / visits**0.25
     return MoveReview(
-        number=number,
-        colour=colour,
-        move=move,
-        points_lost=lost,
-        error=before.scatter * before.spread / visits**0.25,
-        winrate=after.winrate,
-        score=after.score,
-        best=before.best,
-        line=before.line,
-        visits=visits,
-        probability=probability,
-        rank=rank,
-    )
+        number, colour, move, lost, error, after.winrate, after.score, before.best, before.line,
+        visits, probability, rank,
+    )  # fmt: skip
 
 
 def _is_edited(played: tuple[int, int], after: EvaluatedPosition) -> bool:
@@ -652,11 +571,3 @@ def _is_neutral(move: int, before: EvaluatedPosition, after: EvaluatedPosition) 
         and len(np.unique(grid[beside])) == 2
         and change[~region].max() < _DAME_CHANGE
     )
-
-
-def _count(board: Board, judge: Judge) -> Ending:
-    """Count a finished game without its dead stones."""
-    dead = judge.status(board).stones(Status.DEAD)
-    plain = isinstance(judge.scorer, PlayoutScorer)
-    name = "playouts (no scorer model is installed)" if plain else "the learned scorer"
-    return Ending(count_without(board, dead), dead, name)

@@ -33,25 +33,20 @@ from tengen.web.store import StorageError, Store, UnknownItemError
 from tengen.web.tasks import STATIC
 from tengen.web.workers import CancelledJob, Lane, compile_kernels
 
+# Folders of the guides: in an installed package, and in a clone.
 _GUIDES = (Path(__file__).parents[1] / "guide", Path(__file__).parents[3] / "docs" / "guide")
-"""Folders of the guides: in an installed package, and in a clone."""
-_STATUS: dict[type[Exception], int] = {
+_STATUS: dict[type[Exception], int] = {  # for each kind of failure; the first class that fits
     UnknownItemError: 404,
     StaleMoveError: 409,
     StorageError: 507,
     TengenError: 422,
     CancelledJob: 499,
 }
-"""The status for each kind of failure; the first class that fits."""
 
 
 @dataclass
 class Services:
-    """The parts of a running server.
-
-    Lanes keep kinds of work apart: reviews never make a game or a hint wait, and in the background
-    they take only the processor time that is left.
-    """
+    """The parts of a running server; lanes keep work apart, so that no review delays a game."""
 
     settings: Settings
     playing: Lane = field(default_factory=Lane)
@@ -106,22 +101,17 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
         finally:
             services.close()
 
+    about = "Play, review, score and look at positions; all values are JSON."
     app = FastAPI(
-        title="Tengen",
-        version=__version__,
-        description="Play, review, score and look at positions; all values are JSON.",
-        openapi_url="/api/openapi.json",
-        docs_url=None,
-        redoc_url=None,
-        lifespan=lifespan,
-    )
+        title="Tengen", version=__version__, description=about, lifespan=lifespan,
+        openapi_url="/api/openapi.json", docs_url=None, redoc_url=None,
+    )  # fmt: skip
     app.state.services = services
     app.state.tables = {}
-    for routes in (games, reviews, look_routes):
-        app.include_router(routes.router)
-    for kind in _STATUS:
+    for router in (games.router, games.problem_router, reviews.router, look_routes.router):
+        app.include_router(router)
+    for kind in (*_STATUS, RequestValidationError):
         app.add_exception_handler(kind, _tell)
-    app.add_exception_handler(RequestValidationError, _tell_invalid)
 
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
@@ -146,16 +136,12 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
 
 
 async def _tell(request: Request, failure: Exception) -> JSONResponse:
-    """Turn the visitor's mistake into a message."""
+    """Turn the visitor's mistake into a message of one line."""
+    if isinstance(failure, RequestValidationError):
+        parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in failure.errors()]
+        return JSONResponse({"detail": "; ".join(parts)}, 422)
     status = next(code for kind, code in _STATUS.items() if isinstance(failure, kind))
     return JSONResponse({"detail": str(failure) or "stopped"}, status)
-
-
-async def _tell_invalid(request: Request, failure: Exception) -> JSONResponse:
-    """Say in one line what is wrong with a request."""
-    assert isinstance(failure, RequestValidationError)
-    parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in failure.errors()]
-    return JSONResponse({"detail": "; ".join(parts)}, 422)
 
 
 def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]) -> None:
@@ -185,10 +171,6 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
         # Before the server runs: what fails inside of it ends in a traceback.
         app = make_app(Services(settings), on_ready)
         config = uvicorn.Config(
-            app,
-            http=Connection,
-            log_level="warning",
-            lifespan="on",
-            timeout_graceful_shutdown=2,
+            app, http=Connection, log_level="warning", lifespan="on", timeout_graceful_shutdown=2
         )
         uvicorn.Server(config).run(sockets=[listening])

@@ -7,7 +7,6 @@ ever opened. Tables and openings are read in worker processes.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import tempfile
 from dataclasses import dataclass
@@ -17,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from tengen.arena.database import Database
 from tengen.arena.placing import LADDERS
-from tengen.arena.results import Results, Standing, results_of
-from tengen.board import Board
+from tengen.arena.results import Standing, results_of
 from tengen.errors import RecordError, TengenError
 from tengen.explorer import Openings, build, explore, index_of_games, open_index
 from tengen.explorer.index import PLIES, SUFFIX, cached_path
-from tengen.models.registry import Opinions, opinions_on
+from tengen.models import read_metrics
+from tengen.models.registry import opinions_on
 from tengen.records import GameRecord, loads
 from tengen.web.machines import wanted
 from tengen.web.positions import likely_moves, to_board, unpacked
@@ -32,12 +31,9 @@ from tengen.web.workers import Context, Json
 if TYPE_CHECKING:
     from tengen.web.services import Settings
 
-_MOST = 200
-"""Things of each kind that are listed."""
-_ROWS = 2000
-"""Rows of a training's metrics that are returned; of more, every second, third, ..."""
-_GAME = ("black", "white", "result", "plies", "reason")
-"""What a list of a tournament's games shows of each."""
+_MOST = 200  # things of each kind that are listed
+_ROWS = 2000  # rows of a training's metrics that are returned; of more, every second or third
+_GAME = ("black", "white", "result", "plies", "reason")  # what a list of games shows of each
 
 
 @dataclass(frozen=True)
@@ -53,33 +49,25 @@ class Found:
         return hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:12]
 
 
-def arenas(settings: Settings) -> list[Found]:
-    """List the databases of tournaments: given ones, those of the runs, the shipped ladders."""
-    # They were there when the server started; one that went since is not listed.
-    given = [Found(path.name, path) for path in settings.arenas if path.is_file()]
-    own = [Found(_below(p, settings.runs), p) for p in _under(settings.runs, "*.sqlite")]
-    shipped = [Found(f"ladder {p.stem}", p) for p in sorted(LADDERS.glob("*.sqlite"), key=_size)]
-    return list({item.id: item for item in (*given, *own, *shipped)}.values())
-
-
-def trainings(settings: Settings) -> list[Found]:
-    """List the trainings: folders with metrics, latest first."""
-    found = _under(settings.runs, "metrics.jsonl")
-    return [Found(_below(path.parent, settings.runs), path) for path in found]
-
-
-def reports(settings: Settings) -> list[Found]:
-    """List the reports that the laboratory wrote, latest first."""
-    found = _under(settings.runs, "report.html")
-    return [Found(_below(path.parent, settings.runs), path) for path in found]
+def listed(kind: str, settings: Settings) -> list[Found]:
+    """List `arenas`, `trainings` (by their metrics) or `reports`: given, in the runs, shipped."""
+    runs = settings.runs
+    if kind != "arenas":
+        found = _under(runs, "metrics.jsonl" if kind == "trainings" else "report.html")
+        return [Found(_below(path.parent, runs), path) for path in found]
+    items = [Found(path.name, path) for path in settings.arenas if path.is_file()]
+    items += [Found(_below(path, runs), path) for path in _under(runs, "*.sqlite")]
+    shipped = sorted(LADDERS.glob("*.sqlite"), key=lambda path: int(path.stem.partition("x")[0]))
+    items += [Found(f"ladder {path.stem}", path) for path in shipped]
+    return list({item.id: item for item in items}.values())
 
 
 def pick(items: list[Found], key: str) -> Found:
     """Return the item with an id."""
-    for item in items:
-        if item.id == key:
-            return item
-    raise UnknownItemError("there is no such thing here")
+    found = next((item for item in items if item.id == key), None)
+    if found is None:
+        raise UnknownItemError("there is no such thing here")
+    return found
 
 
 def stamp(path: Path) -> list[int]:
@@ -89,12 +77,14 @@ def stamp(path: Path) -> list[int]:
 
 
 def tables(arguments: Json, context: Context) -> Json:
-    """Make the tables of a tournament; runs in a worker."""
+    """Make the tables of a tournament: standings, wins, losses and draws of all pairs, games."""
     with Database.look(arguments["path"]) as database:
         results = results_of(database)
+    names = [one.name for one in results.standings]
+    pairs = [[results.cross.get((first, second)) for second in names] for first in names]
     return {
         "standings": [_standing(one) for one in results.standings],
-        "cross": _cross(results),
+        "cross": [[[s.wins, s.losses, s.draws] if s else None for s in row] for row in pairs],
         "games": len(results.rows),
         "duplicates": results.duplicates,
         "faults": results.faults,
@@ -118,22 +108,12 @@ def game_of(path: Path, number: int) -> GameRecord:
 
 def metrics(path: Path) -> Json:
     """Return the numbers of a training as columns by name, and the column to plot them over."""
-    rows = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue  # the line that is being written right now
-        if isinstance(row, dict):
-            rows.append(row)
+    rows = read_metrics(path.parent)
     rows = rows[:: max(1, math.ceil(len(rows) / _ROWS))]
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [_number(row.get(name)) for row in rows] for name in names}
-    columns = {
-        name: values for name, values in columns.items() if any(v is not None for v in values)
-    }
-    over = next((n for n in ("step", "games", "generation", "epoch") if n in columns), None)
-    return {"over": over, "rows": len(rows), "columns": columns}
+    columns = {name: cells for name, cells in columns.items() if set(cells) != {None}}
+    return {"over": "step" if rows else None, "rows": len(rows), "columns": columns}
 
 
 def _standing(one: Standing) -> Json:
@@ -148,22 +128,14 @@ def _standing(one: Standing) -> Json:
     }
 
 
-def _cross(results: Results) -> list[list[list[int] | None]]:
-    """Return wins, losses and draws of each player (row) against each other, in standing order."""
-    names = [one.name for one in results.standings]
-    pairs = [[results.cross.get((first, second)) for second in names] for first in names]
-    return [[[s.wins, s.losses, s.draws] if s else None for s in row] for row in pairs]
-
-
 def _number(value: Any) -> float | None:
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if plain and math.isfinite(value) else None
 
 
 def _under(folder: Path, pattern: str) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    found = [path for path in folder.rglob(pattern) if path.is_file()]
+    """List the files with content below a folder, latest first."""
+    found = [path for path in folder.rglob(pattern) if path.is_file() and path.stat().st_size]
     return sorted(found, key=lambda path: -path.stat().st_mtime)[:_MOST]
 
 
@@ -171,19 +143,11 @@ def _below(path: Path, folder: Path) -> str:
     return str(path.relative_to(folder)) if path != folder else path.resolve().name
 
 
-def _size(path: Path) -> int:
-    digits = path.stem.partition("x")[0]
-    return int(digits) if digits.isdigit() else 0
-
-
 # ----- Openings -----
 
-INDEX_SECONDS = 300.0
-"""Most seconds for indexing a dropped collection."""
-_LIKED = 3
-"""Moves that each model names of its own accord."""
-_KEPT = 20
-"""Dropped collections that are kept; the oldest go first."""
+INDEX_SECONDS = 300.0  # most seconds for indexing a dropped collection
+_LIKED = 3  # moves that each model names of its own accord
+_KEPT = 20  # dropped collections that are kept; the oldest go first
 
 
 def collections(settings: Settings) -> list[Found]:
@@ -217,37 +181,24 @@ def explore_openings(arguments: Json, context: Context) -> Json:
     index = _opened(arguments["path"], Path(arguments["path"]).stat().st_mtime_ns)
     models = opinions_on(board.rows, board.cols)
     answer = explore(
-        index,
-        board,
-        corner=arguments["corner"],
-        policies=models.policies,
-        evaluators=models.evaluators,
-        limit=arguments["top"],
-    )
+        index, board, corner=arguments["corner"], limit=arguments["top"],
+        policies=models.policies, evaluators=models.evaluators,
+    )  # fmt: skip
     marks = {id(move): letter for letter, move in answer.marks().items()}
     told = answer.to_dict()
     for row, move in zip(told["moves"], answer.moves, strict=True):
         row["letter"] = marks.get(id(move), "")
         row["example"]["file"] = Path(row["example"]["file"]).name
-    return {
-        **told,
-        "models": models.names,
-        "liked": {} if answer.corner else _liked(models, board),
-        "about": _entry(index),
-    }
+    liked = {}
+    if not answer.corner:  # what each model likes best, whether it was played or not
+        everybody: Json = {**models.policies, **models.evaluators}
+        for name, model in everybody.items():
+            liked[name] = likely_moves(wanted(model, board), board, _LIKED)
+    return {**told, "models": models.names, "liked": liked, "about": _entry(index)}
 
 
 def _entry(index: Openings) -> Json:
-    about = index.about
-    return {"games": about.games, "sizes": about.sizes, "plies": about.plies}
-
-
-def _liked(models: Opinions, board: Board) -> Json:
-    """Return the moves that each model likes best, whether they were played or not."""
-    everybody = {**models.policies, **models.evaluators}
-    return {
-        name: likely_moves(wanted(model, board), board, _LIKED) for name, model in everybody.items()
-    }
+    return {name: getattr(index.about, name) for name in ("games", "sizes", "plies")}
 
 
 @lru_cache(maxsize=4)
@@ -262,8 +213,7 @@ def dropped(settings: Settings) -> Path:
 
 def _indexes(folder: Path) -> list[Path]:
     """List the indexes in a folder, latest first."""
-    found = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
-    return sorted(found, key=lambda path: -path.stat().st_mtime)
+    return sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: -path.stat().st_mtime)
 
 
 def _title(path: Path) -> str:

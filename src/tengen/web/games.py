@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -36,7 +36,7 @@ from tengen.web.positions import (
     to_value,
     vertices,
 )
-from tengen.web.services import ALIVE, Watchers, ask, attachment, event, read, services_of, stream
+from tengen.web.services import Upload, Watchers, ask, download, read, services_of, stream
 from tengen.web.store import (
     PROBLEM,
     StorageError,
@@ -45,24 +45,19 @@ from tengen.web.store import (
     keep_problems,
     list_problems,
     rate_answer,
+    worst_lessons,
 )
 from tengen.web.workers import BRIEF, GRACE, CancelledJob, Job, Json, Lane
 
 GAME = "game"
 HINT_PLAYER = "tengen:seconds=0.8"
-_WORST = 3
-"""Expensive moves that are kept as problems."""
-_MOST_OPEN = 500
-"""Games held in memory; the others are read again when asked for."""
-_PAUSE = 10.0
-"""Seconds until the machine tries again to store its move."""
-_STORED = (
+_MOST_OPEN = 500  # games held in memory; the others are read again when asked for
+_PAUSE = 10.0  # seconds until the machine tries again to store its move
+_STORED = (  # plain values of a game that are stored as they are
     *("id", "human", "opponent", "seed", "ladder", "version", "teach", "lesson", "lessons"),
     *("resigned", "timed_out", "accepted", "stopped", "open"),
 )
-"""Plain values of a game that are stored as they are."""
-_SHOWN = ("id", "version", "teach", "lesson", "trouble", "open")
-"""Those that a page shows as they are."""
+_SHOWN = ("id", "version", "teach", "lesson", "trouble", "open")  # what a page shows as it is
 
 _Colour = Literal["black", "white"]
 _Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
@@ -84,8 +79,8 @@ class NewGame(BaseModel, extra="forbid"):
     minutes: Annotated[float, Field(ge=0, le=600)] = 0
     increment: Annotated[float, Field(ge=0, le=600)] = 0
     ladder: bool = False
+    # Stop the game after moves that lose at least so many points; 0 for no teacher.
     teach: Annotated[float, Field(ge=0, le=100)] = 0
-    """Stop the game after moves that lose at least so many points; 0 for no teacher."""
 
 
 @dataclass(eq=False)
@@ -93,42 +88,32 @@ class WebGame(Session):
     """A game of the server: a session with an id, an opponent, a version and a teacher."""
 
     id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
-    opponent: str = ""
-    """The opponent's id in the server's list."""
+    opponent: str = ""  # the opponent's id in the server's list
     ladder: bool = False
     version: int = 0
-    trouble: str = ""
-    """What went wrong with the machine's last search, for people."""
-    teach: float = 0.0
-    """Points that a move must lose for the teacher to stop the game; 0 without a teacher."""
+    trouble: str = ""  # what went wrong with the machine's last search, for people
+    teach: float = 0.0  # points that a move must lose for the teacher to stop the game
+    # The review of the person's last move; `asks` while the person has to decide.
     lesson: Json | None = None
-    """The review of the person's last move; `asks` while the person has to decide."""
-    lessons: list[Json] = field(default_factory=list)
-    """All mistakes that the teacher found, taken back or not."""
+    lessons: list[Json] = field(default_factory=list)  # all mistakes, taken back or not
     watchers: Watchers = field(default_factory=Watchers)
-    job: Job | None = None
-    """The worker's job for this game."""
-    alarm: asyncio.TimerHandle | None = None
-    """When the time of the side to move is up, or the machine tries again."""
+    job: Job | None = None  # the worker's job for this game
+    alarm: asyncio.TimerHandle | None = None  # for the end of time, or another attempt
 
     @classmethod
-    def start(cls, new: NewGame) -> WebGame:
-        """Begin a game."""
-        komi = HANDICAP_KOMI if new.komi is None and new.handicap else new.komi
-        board = Board(new.size, rules=new.rules, komi=komi)
-        if new.handicap:
-            board.place_handicap(new.handicap)
-        game = cls.resume(board, human=new.colour, opponent=new.opponent)
+    def start(cls, new: NewGame, board: Board | None = None) -> WebGame:
+        """Begin a game, or continue one that was played elsewhere on a board."""
+        if board is None:
+            komi = HANDICAP_KOMI if new.komi is None and new.handicap else new.komi
+            board = Board(new.size, rules=new.rules, komi=komi)
+            if new.handicap:
+                board.place_handicap(new.handicap)
+        human = BOTH if new.opponent == PERSON else COLOURS[new.colour]
+        game = cls(board, human, secrets.randbits(31), opponent=new.opponent)
         game.ladder, game.teach = new.ladder, new.teach
         if new.minutes > 0:
             game.clock = Clock.fischer(60 * new.minutes, new.increment)
         return game
-
-    @classmethod
-    def resume(cls, board: Board, *, human: str, opponent: str) -> WebGame:
-        """Continue a game that was played elsewhere."""
-        sides = BOTH if opponent == PERSON else COLOURS[human]
-        return cls(board, sides, secrets.randbits(31), opponent=opponent)
 
     @property
     def won(self) -> bool | None:
@@ -166,7 +151,7 @@ class WebGame(Session):
         if found["verdict"]:
             before = self.board.copy()
             before.undo()
-            self.lessons.append({**found, "after": None, "board": to_value(before)})
+            self.lessons.append({**found, "board": to_value(before)})
 
     def go_on(self) -> None:
         """Leave a move as it is although it lost points."""
@@ -179,20 +164,14 @@ class WebGame(Session):
         self.lesson = None
 
     @property
-    def worst(self) -> list[Json]:
-        """The most expensive moves of the person, taken back or not."""
-        dear = sorted(self.lessons, key=lambda one: -one["points_lost"])
-        return list({one["number"]: one for one in reversed(dear)}.values())[::-1][:_WORST]
-
-    @property
     def status(self) -> str:
         """The state of the game in a word."""
         return "over" if self.is_over else "counting" if self.is_counting else "playing"
 
-    def state(self, now: float, *, thinking: bool = False) -> Json:
+    def state(self, now: float) -> Json:
         """Return everything that a page shows."""
         board, count = self.board, self.count()
-        worst = self.worst if self.is_over else []
+        worst = worst_lessons(self.lessons) if self.is_over else []
         return {
             **self.summary(),
             **position_of(board),
@@ -205,7 +184,7 @@ class WebGame(Session):
             "moves": named_moves(board),
             "captures": {"black": board.prisoners[0], "white": board.prisoners[1]},
             "illegal": illegal_points(board),
-            "thinking": thinking,
+            "thinking": self.job is not None and self.waits_for_machine,
             "dead": None if self.dead is None else vertices(sorted(self.dead), board),
             "count": None if count is None else counted(count),
             "clock": self._clock_state(now),
@@ -225,15 +204,12 @@ class WebGame(Session):
     def summary(self) -> Json:
         """Return what a list of games shows."""
         return {
+            **{name: getattr(self, name) for name in ("opponent", "ladder", "won", "status")},
             "size": self.board.rows,
             "you": NAMES.get(self.human, "both"),
-            "opponent": self.opponent,
             "moves": len(self.board.moves),
             "handicap": self.board.handicap,
-            "ladder": self.ladder,
             "result": self.result if self.is_over else None,
-            "won": self.won,
-            "status": self.status,
         }
 
     def body(self, now: float) -> Json:
@@ -255,9 +231,8 @@ class WebGame(Session):
         game = cls(to_board(body["board"]), **stored)
         game.dead = None if body["dead"] is None else set(body["dead"])
         if clock := body["clock"]:
-            game.clock = Clock.fischer(max(clock["left"]), clock["increment"])
-            for colour, left in zip((BLACK, WHITE), clock["left"], strict=True):
-                game.clock.set_left(colour, left, 0)
+            left = dict(zip((BLACK, WHITE), clock["left"], strict=True))
+            game.clock = Clock.fischer(max(clock["left"]), clock["increment"], left)
         return game
 
 
@@ -275,15 +250,16 @@ class GameService:
         opponent = self.opponents.get(game.opponent)
         if opponent is None:
             raise TengenError(f"there is no opponent {game.opponent!r}")
-        if game.board.rows != game.board.cols or not opponent.plays_on(game.board.rows):
+        rows, cols = game.board.rows, game.board.cols
+        if rows != cols or (opponent.sizes and rows not in opponent.sizes):
             raise TengenError(f"{opponent.name} does not play on this board")
         self._hold(game)
         self._settle(game)
-        return self._state(game)
+        return game.state(self._now())
 
     def state(self, key: str) -> Json:
         """Return a game as a page shows it; the machine goes on thinking if it was."""
-        return self._state(self.game(key))
+        return self.game(key).state(self._now())
 
     def game(self, key: str) -> WebGame:
         """Return the game itself, to be read only."""
@@ -306,7 +282,7 @@ class GameService:
         act(game, now)
         game.changed()
         self._settle(game)
-        return self._state(game)
+        return game.state(self._now())
 
     def retry(self, key: str) -> Json:
         """Let the machine think again after trouble."""
@@ -314,23 +290,29 @@ class GameService:
         if game.job is None and game.waits_for_machine:
             game.trouble = ""
             self._settle(game)
-        return self._state(game)
+        return game.state(self._now())
 
-    def ladder(self, size: int) -> list[bool | None]:
-        """Return whether the person won each game of the ladder on a board, oldest first."""
-        return [
+    def on_ladder(self, new: NewGame) -> NewGame:
+        """Return a game with the opponent and handicap that follow from the last results."""
+        won = [
             entry["won"]
             for entry in reversed(self._store.list(GAME, limit=None))
-            if entry["ladder"] and entry["status"] == "over" and entry["size"] == size
+            if entry["ladder"] and entry["status"] == "over" and entry["size"] == new.size
         ]
+        levels = [one for one in self.opponents.values() if one.level]
+        board = f"{new.size}x{new.size}"
+        elo = {one.level or 0: one.ratings[board] for one in levels if board in one.ratings}
+        rung = next_rung(won, len(levels), elo, new.size**2)
+        changes = {"opponent": f"level-{rung.level}", "handicap": rung.handicap}
+        if rung.handicap:
+            changes["colour"] = "black"
+        return new.model_copy(update=changes)
 
     def delete(self, key: str) -> None:
         """Delete a game."""
-        game = self._open.pop(key, None)
-        if game is not None:
-            game.cancel()
         self._store.delete(GAME, key)
-        if game is not None:
+        if game := self._open.pop(key, None):
+            game.cancel()
             game.watchers.tell()
 
     def close(self) -> None:
@@ -356,17 +338,13 @@ class GameService:
         self._open[game.id] = game
         return game
 
-    def _state(self, game: WebGame) -> Json:
-        thinking = game.job is not None and game.waits_for_machine
-        return game.state(self._now(), thinking=thinking)
-
     def _settle(self, game: WebGame) -> None:
         """Store a change, continue from there, and announce it."""
         game.cancel()
         try:
             self._store.put(GAME, game.id, game.summary(), game.body(self._now()))
             if game.is_over:
-                keep_problems(self._store, game.id, game.worst, self._now())
+                keep_problems(self._store, game.id, game.lessons, self._now())
         except StorageError:
             self._reload(game)
             raise
@@ -393,8 +371,7 @@ class GameService:
             game = self._open.get(game.id, game)  # as it is stored
             game.cancel()
             game.trouble = str(failure)
-            loop = asyncio.get_running_loop()
-            game.alarm = loop.call_later(_PAUSE, self._continue, game)
+            game.alarm = asyncio.get_running_loop().call_later(_PAUSE, self._continue, game)
             game.watchers.tell()
 
     def _continue(self, game: WebGame) -> None:
@@ -411,10 +388,8 @@ class GameService:
         elif game.is_counting and game.dead is None:
             self._submit(game, "tasks.judge")
         if game.clock.limited and game.status == "playing":
-            turn = game.board.turn
-            left = game.clock.remaining(turn, turn, self._now())
-            loop = asyncio.get_running_loop()
-            game.alarm = loop.call_later(left + 0.05, self._ring, game)
+            left = game.clock.remaining(game.board.turn, game.board.turn, self._now())
+            game.alarm = asyncio.get_running_loop().call_later(left + 0.05, self._ring, game)
 
     def _submit(self, game: WebGame, task: str, grace: float = BRIEF, **more: Any) -> None:
         loop = asyncio.get_running_loop()
@@ -425,7 +400,6 @@ class GameService:
         )
 
     def _ring(self, game: WebGame) -> None:
-        game.alarm = None
         with self._postponing(game):
             self._is_late(game, self._now())
 
@@ -439,19 +413,16 @@ class GameService:
 
     def _finish(self, game: WebGame, job: Job) -> None:
         """Take in what a worker found, unless the game has gone another way meanwhile."""
-        failure = job.future.exception()
-        if game.job is not job or isinstance(failure, CancelledJob):
+        if game.job is not job or isinstance(job.future.exception(), CancelledJob):
             return
         game.job = None
         with self._postponing(game):
             if not self._is_late(game, self._now()):
-                self._take(game, job, failure)
+                self._take(game, job)
 
-    def _take(self, game: WebGame, job: Job, failure: BaseException | None) -> None:
+    def _take(self, game: WebGame, job: Job) -> None:
         """Play the move or mark the stones that a worker found, or say what went wrong."""
         try:
-            if failure is not None:
-                raise failure
             found = job.future.result()
             if job.task == "tasks.choose":
                 game.play(found["move"], self._now())
@@ -474,23 +445,20 @@ class GameService:
 
 # ----- Routes of games -----
 
-router = APIRouter(prefix="/api")
-_play = APIRouter(tags=["play"])
-
-
-class Play(BaseModel, extra="forbid"):
-    """A move; `version` is that of the position the page shows."""
-
-    move: _Vertex
-    version: int | None = None
-    sure: bool = False
-    """Whether a pass is meant even if it loses points."""
+router = APIRouter(prefix="/api", tags=["play"])
 
 
 class Change(BaseModel, extra="forbid"):
-    """Any other change of a game."""
+    """A change of a game; `version` is that of the position the page shows."""
 
     version: int | None = None
+
+
+class Play(Change):
+    """A move."""
+
+    move: _Vertex
+    sure: bool = False  # whether a pass is meant even if it loses points
 
 
 class Toggle(Change):
@@ -503,85 +471,72 @@ def _games(request: Request) -> GameService:
     return services_of(request).games
 
 
-@_play.get("/opponents")
+@router.get("/opponents")
 def opponents(request: Request) -> list[Json]:
     """List whom one can play against, with ratings (GNU Go 3.8 level 10 = 1800) and ranks."""
     return [asdict(one) for one in _games(request).opponents.values()]
 
 
-@_play.get("/games")
+@router.get("/games")
 async def games(request: Request) -> list[Json]:
     """List the latest 200 games, latest first."""
     return services_of(request).store.list(GAME)
 
 
-@_play.post("/games", status_code=201)
+@router.post("/games", status_code=201)
 async def begin(request: Request, game: NewGame) -> Json:
     """Begin a game; with `ladder` opponent and handicap follow the last results."""
     games = _games(request)
-    return games.add(WebGame.start(_on_ladder(games, game) if game.ladder else game))
+    return games.add(WebGame.start(games.on_ladder(game) if game.ladder else game))
 
 
-@_play.get("/ladder")
+@router.get("/ladder")
 async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9) -> Json:
     """Tell the next game of the ladder on a board: level and handicap."""
-    game = _on_ladder(_games(request), NewGame(size=size, ladder=True))
+    game = _games(request).on_ladder(NewGame(size=size))
     return {"opponent": game.opponent, "handicap": game.handicap}
 
 
-def _on_ladder(games: GameService, game: NewGame) -> NewGame:
-    levels = [one for one in games.opponents.values() if one.kind == "level"]
-    board = f"{game.size}x{game.size}"
-    ratings = {o.level: float(o.ratings[board]) for o in levels if o.level and board in o.ratings}
-    rung = next_rung(games.ladder(game.size), len(levels), ratings, game.size**2)
-    changes = {"opponent": f"level-{rung.level}", "handicap": rung.handicap}
-    if rung.handicap:
-        changes["colour"] = "black"
-    return game.model_copy(update=changes)
-
-
-@_play.post("/games/upload", status_code=201)
+@router.post("/games/upload", status_code=201)
 async def upload(
     request: Request,
-    data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
+    data: Upload,
     name: str = "game.sgf",
     colour: _Colour = "black",
-    opponent: str = "level-1",
+    opponent: Annotated[str, Query(max_length=40)] = "level-1",
 ) -> Json:
     """Go on with a game from an SGF file."""
     board = to_board(await read(request, "positions.end_of_upload", data, name))
-    return _games(request).add(WebGame.resume(board, human=colour, opponent=opponent))
+    return _games(request).add(WebGame.start(NewGame(colour=colour, opponent=opponent), board))
 
 
-@_play.get("/games/{key}")
+@router.get("/games/{key}")
 async def show(request: Request, key: str) -> Json:
     """Return a game as it stands."""
     return _games(request).state(key)
 
 
-@_play.delete("/games/{key}", status_code=204)
+@router.delete("/games/{key}", status_code=204)
 async def delete(request: Request, key: str) -> None:
     """Forget a game."""
     _games(request).delete(key)
 
 
-@_play.get("/games/{key}/events", response_class=StreamingResponse)
+@router.get("/games/{key}/events", response_class=StreamingResponse)
 async def events(request: Request, key: str) -> StreamingResponse:
     """Stream the game at every change as events called `state`; `gone` once it is deleted."""
     games = _games(request)
-    watchers = games.game(key).watchers
 
-    async def told() -> AsyncIterator[str]:
+    def told() -> Iterator[tuple[str, Json]]:
         try:
-            async for changed in watchers.changes():
-                yield event("state", games.state(key)) if changed else ALIVE
+            yield "state", games.state(key)
         except UnknownItemError:
-            yield event("gone", {})
+            yield "gone", {}
 
-    return stream(told())
+    return stream(games.game(key).watchers, told, "gone")
 
 
-@_play.post("/games/{key}/moves")
+@router.post("/games/{key}/moves")
 async def move(request: Request, key: str, play: Play) -> Json:
     """Play a move of yours: a vertex, `pass` or `resign`.
 
@@ -613,43 +568,40 @@ async def _loses_by_passing(request: Request, key: str) -> bool:
     return bool(found["open"])
 
 
-@_play.post("/games/{key}/count")
-async def count(request: Request, key: str, change: Change) -> Json:
-    """End the game and count it as it stands, although it may not be over."""
-    return _games(request).change(key, change.version, lambda game, now: game.stop())
+def _add_change(name: str, act: Callable[[WebGame, float], None], about: str) -> None:
+    async def change(request: Request, key: str, change: Change) -> Json:
+        return _games(request).change(key, change.version, act)
+
+    router.post(f"/games/{{key}}/{name}", name=name, description=about)(change)
 
 
-@_play.post("/games/{key}/undo")
-async def undo(request: Request, key: str, change: Change) -> Json:
-    """Take back your last move and what followed; stops the machine's thinking."""
-    return _games(request).change(key, change.version, lambda game, now: game.undo(now))
+_add_change(
+    "count",
+    lambda game, now: game.stop(),
+    "End the game and count it as it stands, although it may not be over.",
+)
+_add_change(
+    "undo",
+    lambda game, now: game.undo(now),
+    "Take back your last move and what followed; stops the machine's thinking.",
+)
+_add_change("go-on", lambda game, now: game.go_on(), "After a lesson, leave the move as it is.")
+_add_change("accept", lambda game, now: game.accept(), "At the end, let the count stand.")
 
 
-@_play.post("/games/{key}/go-on")
-async def go_on(request: Request, key: str, change: Change) -> Json:
-    """After a lesson, leave the move as it is."""
-    return _games(request).change(key, change.version, lambda game, now: game.go_on())
-
-
-@_play.post("/games/{key}/retry")
-async def retry(request: Request, key: str) -> Json:
-    """Let the machine think again after its search failed."""
-    return _games(request).retry(key)
-
-
-@_play.post("/games/{key}/dead")
+@router.post("/games/{key}/dead")
 async def dead(request: Request, key: str, toggle: Toggle) -> Json:
     """At the end, take a block for dead, or for alive again, and count anew."""
     return _games(request).change(key, toggle.version, lambda game, now: game.toggle(toggle.vertex))
 
 
-@_play.post("/games/{key}/accept")
-async def accept(request: Request, key: str, change: Change) -> Json:
-    """At the end, let the count stand."""
-    return _games(request).change(key, change.version, lambda game, now: game.accept())
+@router.post("/games/{key}/retry")
+async def retry(request: Request, key: str) -> Json:
+    """Let the machine think again after its search failed."""
+    return _games(request).retry(key)
 
 
-@_play.post("/games/{key}/hint")
+@router.post("/games/{key}/hint")
 async def hint(request: Request, key: str) -> Json:
     """Say what a strong player would think of; hang up to stop its thinking."""
     services = services_of(request)
@@ -658,16 +610,15 @@ async def hint(request: Request, key: str) -> Json:
     return await ask(request, services.looking, "tasks.hint", GRACE, **arguments)
 
 
-@_play.get("/games/{key}/sgf")
+@router.get("/games/{key}/sgf")
 async def sgf(request: Request, key: str) -> Response:
     """Return the game as SGF."""
-    data = _games(request).sgf(key)
-    return Response(data, media_type="application/x-go-sgf", headers=attachment(f"game-{key}.sgf"))
+    return download(_games(request).sgf(key), f"game-{key}.sgf")
 
 
 # ----- Routes of problems -----
 
-_problems = APIRouter(tags=["problems"])
+problem_router = APIRouter(prefix="/api/problems", tags=["problems"])
 
 
 class ProblemAnswer(BaseModel, extra="forbid"):
@@ -676,27 +627,23 @@ class ProblemAnswer(BaseModel, extra="forbid"):
     move: str = Field(max_length=8, examples=["D4"])
 
 
-@_problems.get("/problems")
+@problem_router.get("")
 async def problems(request: Request) -> list[Json]:
     """List all problems, the ones that wait longest first."""
     return list_problems(services_of(request).store)
 
 
-@_problems.get("/problems/{key}")
+@problem_router.get("/{key}")
 async def problem(request: Request, key: str) -> Json:
     """Return a problem: the position, and the move that lost points there."""
     body = services_of(request).store.get(PROBLEM, key)
     board = to_board(body["board"])
     names = ("id", "number", "move", "points_lost", "solved", "due")
-    return {
-        **{name: body[name] for name in names},
-        **position_of(board),
-        "you": NAMES[board.turn],
-        "illegal": illegal_points(board),
-    }
+    shown = {**{name: body[name] for name in names}, **position_of(board)}
+    return {**shown, "you": NAMES[board.turn], "illegal": illegal_points(board)}
 
 
-@_problems.post("/problems/{key}/answer")
+@problem_router.post("/{key}/answer")
 async def answer(request: Request, key: str, answer: ProblemAnswer) -> Json:
     """Judge an answer: it solves the problem if it loses far less than the move of the game."""
     services = services_of(request)
@@ -707,11 +654,7 @@ async def answer(request: Request, key: str, answer: ProblemAnswer) -> Json:
     return rate_answer(services.store, body, found["points_lost"], found["move"], time.time())
 
 
-@_problems.delete("/problems/{key}", status_code=204)
+@problem_router.delete("/{key}", status_code=204)
 async def delete_problem(request: Request, key: str) -> None:
     """Forget a problem."""
     services_of(request).store.delete(PROBLEM, key)
-
-
-router.include_router(_play)
-router.include_router(_problems)

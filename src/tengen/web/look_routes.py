@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -24,13 +24,16 @@ from tengen.web.positions import (
     to_value,
     whole,
 )
-from tengen.web.services import ask, parts_of, read, services_of
+from tengen.web.services import Upload, ask, parts_of, read, services_of
 from tengen.web.workers import Json
 
 router = APIRouter(prefix="/api")
 
 Row = Annotated[str, Field(pattern=r"^[.XO]{2,25}$")]
 Move = tuple[Literal["B", "W"], Annotated[str, Field(max_length=8)]]
+_POSITIONS: dict[str, Any] = {"tags": ["positions"]}
+_OPENINGS: dict[str, Any] = {"tags": ["openings"]}
+_LABORATORY: dict[str, Any] = {"tags": ["arena and laboratory"]}
 
 
 class PositionBody(BaseModel, extra="forbid"):
@@ -42,8 +45,8 @@ class PositionBody(BaseModel, extra="forbid"):
     moves: Annotated[list[Move], Field(max_length=2000)] = []
     komi: Annotated[float, Field(ge=-400, le=400)] = 7.5
     rules: Annotated[str, Field(max_length=20)] = "cgos"
+    # Stones taken before, by Black and by White; they count under territory scoring.
     captures: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] = (0, 0)
-    """Stones taken before, by Black and by White; they count under territory scoring."""
 
     def board(self) -> Board:
         """Make the board; raises `TengenError` if stones, rules or moves are impossible."""
@@ -66,16 +69,12 @@ class Scored(PositionBody):
     alive: Annotated[list[str], Field(max_length=400)] = []
 
 
-@router.post("/position", tags=["positions"])
+@router.post("/position", **_POSITIONS)
 async def position(position: PositionBody) -> Json:
     """Play moves by the rules and return where they lead."""
     board = position.board()
-    return {
-        **position_of(board),
-        "moves": named_moves(board),
-        "illegal": illegal_points(board),
-        "over": board.is_over,
-    }
+    told = {**position_of(board), "moves": named_moves(board)}
+    return {**told, "illegal": illegal_points(board), "over": board.is_over}
 
 
 async def _look(request: Request, task: str, board: Board, **arguments: Any) -> Json:
@@ -83,7 +82,7 @@ async def _look(request: Request, task: str, board: Board, **arguments: Any) -> 
     return await ask(request, lane, task, board=to_value(board), **arguments)
 
 
-@router.post("/predict", tags=["positions"])
+@router.post("/predict", **_POSITIONS)
 async def predict(
     request: Request, position: PositionBody, top: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> Json:
@@ -91,38 +90,35 @@ async def predict(
     return await _look(request, "tasks.predict", position.board(), top=top)
 
 
-@router.post("/score", tags=["positions"])
+@router.post("/score", **_POSITIONS)
 async def score(request: Request, position: Scored) -> Json:
     """Say which stones are dead, and count territory and area."""
     board, given = position.board(), position.model_dump(include={"dead", "alive", "captures"})
     return {**await _look(request, "tasks.score", board, **given), **position_of(board)}
 
 
-@router.post("/estimate", tags=["positions"])
+@router.post("/estimate", **_POSITIONS)
 async def estimate(request: Request, position: PositionBody) -> Json:
     """Say what a position comes to and who owns what, by one evaluation of the network."""
     return await _look(request, "tasks.estimate", position.board())
 
 
-@router.get("/machines", tags=["positions"])
+@router.get("/machines", **_POSITIONS)
 async def machines() -> list[Json]:
     """List the machines that look at positions, with what they are and their papers."""
     return [asdict(machine) for machine in list_machines()]
 
 
-@router.post("/see/{machine}", tags=["positions"])
+@router.post("/see/{machine}", **_POSITIONS)
 async def see(request: Request, machine: str, position: PositionBody) -> Json:
     """Return everything that one machine says: maps, wishes, ownership, the fate of blocks."""
     board = position.board()
-    found = await _look(request, "machines.see", board, machine=machine)
-    return {**found, **position_of(board)}
+    return {**await _look(request, "machines.see", board, machine=machine), **position_of(board)}
 
 
-@router.post("/analyse", response_class=StreamingResponse, tags=["positions"])
+@router.post("/analyse", response_class=StreamingResponse, **_POSITIONS)
 async def analyse(
-    request: Request,
-    position: PositionBody,
-    visits: Annotated[int, Query(ge=2, le=2500)] = 125,
+    request: Request, position: PositionBody, visits: Annotated[int, Query(ge=2, le=2500)] = 125
 ) -> StreamingResponse:
     """Search a position; stream one JSON value a line while it goes on. Hang up to stop it."""
     lane = services_of(request).looking
@@ -139,10 +135,10 @@ async def analyse(
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-@router.post("/records", tags=["positions"])
+@router.post("/records", **_POSITIONS)
 async def records(
     request: Request,
-    data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
+    data: Upload,
     name: Annotated[str, Query(max_length=200)] = "game.sgf",
     game: Annotated[int, Query(ge=1)] = 1,
 ) -> Json:
@@ -156,17 +152,17 @@ class Asked(PositionBody):
     corner: bool = False
 
 
-@router.get("/collections", tags=["openings"])
+@router.get("/collections", **_OPENINGS)
 def listed(request: Request) -> list[Json]:
     """List the collections whose openings can be explored."""
     found = artifacts.collections(services_of(request).settings)
     return [{"id": one.id, "name": one.name} for one in found]
 
 
-@router.post("/collections", status_code=201, tags=["openings"])
+@router.post("/collections", status_code=201, **_OPENINGS)
 async def add(
     request: Request,
-    data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
+    data: Upload,
     name: Annotated[str, Query(max_length=200)] = "games.sgf",
 ) -> Json:
     """Index the games of a file or an archive, and keep the index."""
@@ -175,12 +171,11 @@ async def add(
     task, limit = "artifacts.index_upload", artifacts.INDEX_SECONDS
     made = await ask(request, services.exploring, task, limit=limit, **arguments)
     out = made.pop("out")
-    found = artifacts.collections(services.settings)
-    entry = next(one for one in found if str(one.path) == out)
+    entry = next(o for o in artifacts.collections(services.settings) if str(o.path) == out)
     return {"id": entry.id, "name": entry.name, **made}
 
 
-@router.post("/explore/{key}", tags=["openings"])
+@router.post("/explore/{key}", **_OPENINGS)
 async def explore(
     request: Request, key: str, asked: Asked, top: Annotated[int, Query(ge=1, le=100)] = 15
 ) -> Json:
@@ -198,65 +193,55 @@ async def explore(
     return {**found, **position_of(board)}
 
 
-_REPORT_POLICY = (
-    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
-    "script-src 'unsafe-inline'; img-src data:"
-)
-"""A report has script of its own; in a sandbox it has no origin from which it could ask us."""
+def _found(request: Request, kind: str, key: str) -> artifacts.Found:
+    return artifacts.pick(artifacts.listed(kind, services_of(request).settings), key)
 
 
-def _entries(found: list[artifacts.Found]) -> list[Json]:
-    return [{"id": o.id, "name": o.name, "changed": o.path.stat().st_mtime} for o in found]
+def _add_list(kind: str, about: str) -> None:
+    def entries(request: Request) -> list[Json]:
+        found = artifacts.listed(kind, services_of(request).settings)
+        return [{"id": o.id, "name": o.name, "changed": o.path.stat().st_mtime} for o in found]
+
+    router.get(f"/{kind}", name=kind, description=about, **_LABORATORY)(entries)
 
 
-@router.get("/arenas", tags=["arena and laboratory"])
-def arenas(request: Request) -> list[Json]:
-    """List tournaments: those given on the command line, those of the runs, shipped ladders."""
-    return _entries(artifacts.arenas(services_of(request).settings))
+_add_list("arenas", "List tournaments: those given, those of the runs, shipped ladders.")
+_add_list("trainings", "List trainings in the folder of runs, latest first.")
+_add_list("reports", "List the laboratory's reports, latest first.")
 
 
-@router.get("/arenas/{key}", tags=["arena and laboratory"])
+@router.get("/arenas/{key}", **_LABORATORY)
 async def arena(request: Request, key: str) -> Json:
     """Return a tournament's standings with ratings, its cross table and latest games."""
-    services = services_of(request)
-    found = artifacts.pick(artifacts.arenas(services.settings), key)
+    found, known = _found(request, "arenas", key), request.app.state.tables
     stamp = artifacts.stamp(found.path)
-    known: Json = request.app.state.tables
-    if known.get(key, (None,))[0] == stamp:
-        return {"name": found.name, **known[key][1]}
-    path = str(found.path)
-    known[key] = stamp, await ask(request, services.looking, "artifacts.tables", path=path)
+    if known.get(key, (None,))[0] != stamp:
+        lane, path = services_of(request).looking, str(found.path)
+        known[key] = stamp, await ask(request, lane, "artifacts.tables", path=path)
     return {"name": found.name, **known[key][1]}
 
 
-@router.get("/arenas/{key}/games/{number}", tags=["arena and laboratory"])
+@router.get("/arenas/{key}/games/{number}", **_LABORATORY)
 def arena_game(request: Request, key: str, number: int) -> Json:
     """Return one game of a tournament with all its positions."""
-    found = artifacts.pick(artifacts.arenas(services_of(request).settings), key)
-    return whole(artifacts.game_of(found.path, number))
+    return whole(artifacts.game_of(_found(request, "arenas", key).path, number))
 
 
-@router.get("/trainings", tags=["arena and laboratory"])
-def trainings(request: Request) -> list[Json]:
-    """List trainings in the folder of runs, latest first."""
-    return _entries(artifacts.trainings(services_of(request).settings))
-
-
-@router.get("/trainings/{key}", tags=["arena and laboratory"])
+@router.get("/trainings/{key}", **_LABORATORY)
 def training(request: Request, key: str) -> Json:
     """Return the metrics of a training as columns."""
-    found = artifacts.pick(artifacts.trainings(services_of(request).settings), key)
+    found = _found(request, "trainings", key)
     return {"name": found.name, **artifacts.metrics(found.path)}
 
 
-@router.get("/reports", tags=["arena and laboratory"])
-def reports(request: Request) -> list[Json]:
-    """List the laboratory's reports, latest first."""
-    return _entries(artifacts.reports(services_of(request).settings))
+_REPORT_POLICY = (  # in a sandbox a report's own script has no origin from which it could ask us
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; img-src data:"
+)
 
 
-@router.get("/reports/{key}", response_class=FileResponse, tags=["arena and laboratory"])
+@router.get("/reports/{key}", response_class=FileResponse, **_LABORATORY)
 def report(request: Request, key: str) -> FileResponse:
     """Return one report as a page."""
-    found = artifacts.pick(artifacts.reports(services_of(request).settings), key)
+    found = _found(request, "reports", key)
     return FileResponse(found.path, headers={"content-security-policy": _REPORT_POLICY})

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,12 +27,11 @@ from tengen.models import has_model, list_models, load_learner
 from tengen.players import parse_spec
 from tengen.players.simple import scores_after
 from tengen.players.tengen import LEVELS
-from tengen.reviews.settings import usual_threshold
+from tengen.reviews import usual_threshold
 from tengen.web.positions import finite, judged_blocks, likely_moves, to_board
 from tengen.web.workers import Context, Json
 
-_WISHES = 8
-"""Moves that a machine names."""
+_WISHES = 8  # moves that a machine names
 
 
 # ----- Opponents -----
@@ -46,71 +45,35 @@ class Opponent:
     name: str
     spec: str
     about: str
-    kind: str
-    """`level`, `person`, `paper`, `simple` or `own` (given on the command line)."""
+    kind: str  # `level`, `person`, `paper`, `simple` or `own` (given on the command line)
+    sizes: tuple[int, ...] = ()  # boards it plays on; empty for all
     level: int | None = None
-    sizes: tuple[int, ...] = ()
-    """Boards it plays on; empty for all."""
     ratings: dict[str, int] = field(default_factory=dict)
-    ranks: dict[str, str] = field(default_factory=dict)
-    """About what kyu or dan those are, by board."""
+    ranks: dict[str, str] = field(default_factory=dict)  # about what kyu or dan those are, by board
+    # For a level that was not rated on a board: the ranks of the next rated ones below and above.
     between: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
-    """For a level that was not rated on a board: the ranks of the next rated ones below, above."""
-    threshold: float = 2.0
-    """Points that a move must lose for a teacher to stop the game, unless told otherwise."""
-
-    def plays_on(self, size: int) -> bool:
-        """Tell whether it can play on square boards of this size."""
-        return not self.sizes or size in self.sizes
+    threshold: float = 2.0  # points that a move must lose for a teacher to stop the game
 
 
-PERSON = "person"
-"""The id of the entry for two people on one board."""
-_SHIPPED: tuple[Opponent, ...] = (
-    Opponent(PERSON, "Two people", "", "Two people on one board", "person"),
-    Opponent(
-        "symmetry-network",
-        "Symmetry network",
-        "greedy:model=isn-9x9",
-        "The 714-weight network of Blair, one ply deep",
-        "paper",
-        sizes=(9,),
-    ),
-    Opponent(
-        "symmetry-network-best",
-        "Symmetry network, colours tied",
-        "greedy:model=isn-best",
-        "The strongest network of Blair's kind by self-play, one ply deep",
-        "paper",
-    ),
-    Opponent(
-        "predictor",
-        "Move predictor",
-        "greedy:policy=predictor-paper",
-        "Always the move that Araki's predictor finds likeliest",
-        "paper",
-        sizes=(19,),
-    ),
-    Opponent(
-        "opening-td",
-        "Opening by temporal differences",
-        "opening:model=td-best-9x9,then=mcts:playouts=500",
-        "Huang's learned opening, then a tree search",
-        "paper",
-        sizes=(9,),
-    ),
-    Opponent(
-        "opening-evolution",
-        "Evolved opening",
-        "opening:model=evolved-spatial-13x13,then=mcts:playouts=500",
-        "Kendall's evolved opening, then a tree search",
-        "paper",
-        sizes=(13,),
-    ),
-    Opponent("static", "Rules of one ply", "static", "Captures, ladders, cuts, shape", "simple"),
-    Opponent("maxlib", "Liberties", "maxlib", "Wants liberties and nothing else", "simple"),
-    Opponent("random", "Random", "random", "Any legal move but its own eyes", "simple"),
-)
+PERSON = "person"  # the id of the entry for two people on one board
+_SHIPPED: tuple[tuple[Any, ...], ...] = (
+    (PERSON, "Two people", "", "Two people on one board", "person"),
+    ("symmetry-network", "Symmetry network", "greedy:model=isn-9x9",
+     "The 714-weight network of Blair, one ply deep", "paper", (9,)),
+    ("symmetry-network-best", "Symmetry network, colours tied", "greedy:model=isn-best",
+     "The strongest network of Blair's kind by self-play, one ply deep", "paper"),
+    ("predictor", "Move predictor", "greedy:policy=predictor-paper",
+     "Always the move that Araki's predictor finds likeliest", "paper", (19,)),
+    ("opening-td", "Opening by temporal differences",
+     "opening:model=td-best-9x9,then=mcts:playouts=500",
+     "Huang's learned opening, then a tree search", "paper", (9,)),
+    ("opening-evolution", "Evolved opening",
+     "opening:model=evolved-spatial-13x13,then=mcts:playouts=500",
+     "Kendall's evolved opening, then a tree search", "paper", (13,)),
+    ("static", "Rules of one ply", "static", "Captures, ladders, cuts, shape", "simple"),
+    ("maxlib", "Liberties", "maxlib", "Wants liberties and nothing else", "simple"),
+    ("random", "Random", "random", "Any legal move but its own eyes", "simple"),
+)  # fmt: skip
 
 
 def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
@@ -118,22 +81,23 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
     ratings: dict[str, dict[str, int]] = {}
     for rated in recorded():
         ratings.setdefault(rated["player"], {})[rated["size"]] = round(rated["elo"])
-    entries = [
-        Opponent(
-            f"level-{level}",
-            f"Level {level}",
-            f"tengen:level={level}",
-            how.about[0].upper() + how.about[1:],
-            "level",
-            level,
-        )
-        for level, how in LEVELS.items()
-    ]
-    entries += [one for one in _SHIPPED if all(map(has_model, _models_of(one.spec)))]
+    entries = []
+    for level, how in LEVELS.items():
+        about = how.about[0].upper() + how.about[1:]
+        names = f"level-{level}", f"Level {level}", f"tengen:level={level}"
+        entries.append(Opponent(*names, about, "level", level=level))
+    for one in (Opponent(*words) for words in _SHIPPED):
+        if all(map(has_model, re.findall(r"(?:model|policy)=([\w-]+)", one.spec))):
+            entries.append(one)
     for number, spec in enumerate(own, 1):
         parse_spec(spec)
         entries.append(Opponent(f"own-{number}", spec, spec, "Given on the command line", "own"))
-    found = {one.id: _rated(one, ratings.get(one.spec, {})) for one in entries}
+    found = {}
+    for one in entries:
+        elo = ratings.get(one.spec, {})
+        ranks = {size: rank_of(rating) for size, rating in elo.items()}
+        threshold = usual_threshold(one.level)
+        found[one.id] = replace(one, ratings=elo, ranks=ranks, threshold=threshold)
     levels = [one for one in found.values() if one.level is not None]
     for place, one in enumerate(levels):
         for size in {size for level in levels for size in level.ranks} - set(one.ranks):
@@ -143,46 +107,15 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
     return found
 
 
-def _rated(one: Opponent, ratings: dict[str, int]) -> Opponent:
-    """Return an opponent with its ratings and what they mean."""
-    ranks = {size: rank_of(elo) for size, elo in ratings.items()}
-    threshold = usual_threshold(one.level)
-    return replace(one, ratings=ratings, ranks=ranks, between={}, threshold=threshold)
+_FIRST = 2  # the level of the first game, without handicap
+_BELOW = (4, 3, 2)  # stones against level 1 for who loses to it
 
 
-def _models_of(spec: str) -> list[str]:
-    return re.findall(r"(?:model|policy)=([\w-]+)", spec)
-
-
-_FIRST = 2
-"""The level of the first game, without handicap."""
-_BELOW = (4, 3, 2)
-"""Stones against level 1 for who loses to it."""
-
-
-@dataclass(frozen=True)
-class Rung:
+class Rung(NamedTuple):
     """One kind of game; the person plays Black with the handicap stones."""
 
     level: int
     handicap: int
-
-
-def rungs(levels: int, ratings: Mapping[int, float], points: int) -> list[Rung]:
-    """Return all rungs, easiest first: handicap stones below level 1, levels above.
-
-    Where two levels are so far apart that the board knows a handicap of half the way, a game with
-    that handicap comes between them. `ratings` are the levels' Elo as far as they were measured.
-    """
-    table = [Rung(1, stones) for stones in _BELOW] + [Rung(1, 0)]
-    for level in range(2, levels + 1):
-        if level - 1 in ratings and level in ratings:
-            lower, upper = ratings[level - 1], ratings[level]
-            half = fair_handicap((lower + upper) / 2, upper, points)
-            if half.stones and upper - lower >= 2 * ELO_PER_RANK:
-                table.append(Rung(level, half.stones))
-        table.append(Rung(level, 0))
-    return table
 
 
 def next_rung(
@@ -193,10 +126,19 @@ def next_rung(
 ) -> Rung:
     """Return the rung after these results, oldest first; None is a draw.
 
-    >>> next_rung([], 10), next_rung([True, True, False], 10)
-    (Rung(level=2, handicap=0), Rung(level=3, handicap=0))
+    Handicap stones come below level 1. Where two levels are so far apart that the board knows a
+    handicap of half the way, a game with that handicap comes between them. `ratings` are the
+    levels' Elo as far as they were measured.
     """
-    table = rungs(levels, ratings or {}, points)
+    ratings = ratings or {}
+    table = [Rung(1, stones) for stones in _BELOW] + [Rung(1, 0)]
+    for level in range(2, levels + 1):
+        if level - 1 in ratings and level in ratings:
+            lower, upper = ratings[level - 1], ratings[level]
+            half = fair_handicap((lower + upper) / 2, upper, points)
+            if half.stones and upper - lower >= 2 * ELO_PER_RANK:
+                table.append(Rung(level, half.stones))
+        table.append(Rung(level, 0))
     place = table.index(Rung(min(_FIRST, levels), 0))
     for won in results:
         step = 0 if won is None else 1 if won else -1
@@ -215,74 +157,40 @@ class Machine:
     title: str
     about: str
     paper: str
-    guide: str
-    """The page of the guide in `docs/guide`."""
-    models: dict[str, str]
-    """Model by board (`9x9`), or for all boards (empty key)."""
-
-    def model_for(self, rows: int, cols: int) -> str | None:
-        """Return the model that looks at boards of this size, None if there is none."""
-        return self.models.get(f"{rows}x{cols}", self.models.get(""))
+    guide: str  # the page of the guide in `docs/guide`
+    models: dict[str, str]  # model by board (`9x9`), or for all boards (empty key)
 
 
-def _of_paper(key: str, title: str, about: str, models: dict[str, str]) -> Machine:
-    return Machine(key, title, about, PAPERS[key].authors, key, models)
-
-
-_MACHINES: tuple[Machine, ...] = (
-    _of_paper(
-        "symmetry-network",
-        "Symmetry network",
-        "714 weights, tied by the symmetries of the square, judge every point: who will own it, "
-        "which stones die, where eyes will be.",
-        {"": "isn-9x9"},
-    ),
-    _of_paper(
-        "opening-td",
-        "Opening by temporal differences",
-        "A network that learned openings by playing itself, told only how an expert's games from "
-        "there ended. Shades are the moves it wishes for.",
-        {"9x9": "td-best-9x9"},
-    ),
-    _of_paper(
-        "opening-evolution",
-        "Evolved opening",
-        "A network bred over generations by the final scores its openings led to. Shades are the "
-        "moves it wishes for.",
-        {"13x13": "evolved-spatial-13x13"},
-    ),
-    _of_paper(
-        "move-prediction",
-        "Move predictor",
-        "Patterns of experts' games, re-ranked by maximum entropy, give every move a probability.",
-        {"19x19": "predictor-paper"},
-    ),
-    _of_paper(
-        "scoring",
-        "Scorer",
-        "Learned from final scores alone which stones live and which are dead. Shades say who "
-        "owns a point, faint stones are dead.",
-        {"": "scorer"},
-    ),
-    Machine(
-        "deep-network",
-        "Deep network",
-        "Residual blocks tied by the symmetries of the square, learned from experts' games: the "
-        "moves they would play, who will own each point, and the score with its spread.",
-        "",
-        "network",
-        {"": "tengen-large"},
-    ),
-)
-
-_SPOKEN_FOR = {"tengen-small"}
-"""Models that a larger one of their kind speaks for."""
+_SHOWN: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
+    ("symmetry-network", "Symmetry network", "symmetry-network", {"": "isn-9x9"},
+     "714 weights, tied by the symmetries of the square, evaluate every point: who will own it, "
+     "which stones die, where eyes will be."),
+    ("opening-td", "Opening by temporal differences", "opening-td", {"9x9": "td-best-9x9"},
+     "A network that learned openings by self-play, from the final scores of games that an expert "
+     "finished. Shades are the moves it prefers."),
+    ("opening-evolution", "Evolved opening", "opening-evolution",
+     {"13x13": "evolved-spatial-13x13"},
+     "A network evolved over generations by the final scores of its openings. Shades are the "
+     "moves it prefers."),
+    ("move-prediction", "Move predictor", "move-prediction", {"19x19": "predictor-paper"},
+     "Patterns of experts' games, re-ranked by maximum entropy, give every move a probability."),
+    ("scoring", "Scorer", "scoring", {"": "scorer"},
+     "Learned from final scores alone which stones live and which are dead. Shades say who "
+     "owns a point, faint stones are dead."),
+    ("deep-network", "Deep network", "network", {"": "tengen-large"},
+     "Residual blocks tied by the symmetries of the square, learned from experts' games: the "
+     "moves they would play, who will own each point, and the score with its spread."),
+)  # fmt: skip
+_NOT_SHOWN = {"tengen-small"}  # a larger model of its kind is shown
 
 
 def machines() -> list[Machine]:
     """List all machines: the papers', the deep network, then every model of another kind."""
-    taken = _SPOKEN_FOR.union(*(machine.models.values() for machine in _MACHINES))
-    found = list(_MACHINES)
+    found = [
+        Machine(key, title, about, PAPERS[key].authors if key in PAPERS else "", guide, models)
+        for key, title, guide, models, about in _SHOWN
+    ]
+    taken = _NOT_SHOWN.union(*(machine.models.values() for machine in found))
     for entry in list_models():
         card, name = entry.card, entry.name
         if card is not None and card.kind not in PAPERS and name not in taken:
@@ -297,7 +205,7 @@ def see(arguments: Json, context: Context) -> Json:
     machine = next((m for m in machines() if m.id == arguments["machine"]), None)
     if machine is None:
         raise TengenError(f"there is no machine {arguments['machine']!r}")
-    name = machine.model_for(board.rows, board.cols)
+    name = machine.models.get(f"{board.rows}x{board.cols}", machine.models.get(""))
     if name is None:
         boards = " and ".join(machine.models)
         raise TengenError(f"{machine.title} looks only at {boards}")
@@ -337,10 +245,7 @@ def _wishes(priors: FloatArray, board: Board) -> Json:
 
 
 def wanted(model: Any, board: Board) -> FloatArray:
-    """Return a share for every move and a pass: probabilities, or softened values one ply deep.
-
-    One standard deviation of the values is a factor of e^2.
-    """
+    """Return a share for every move and a pass: probabilities, or softened values one ply deep."""
     if isinstance(model, Policy):
         return np.asarray(model.priors(board), np.float64)
     shares = np.zeros(board.rows * board.cols + 1)
@@ -349,6 +254,7 @@ def wanted(model: Any, board: Board) -> FloatArray:
         shares[-1] = 1.0
         return shares
     values = scores_after(model, board, moves)
+    # One standard deviation of the values is a factor of e^2.
     weights = np.exp(2.0 * (values - values.max()) / (float(values.std()) or 1.0))
     shares[[index_of(p, board.rows, board.cols) for p in moves]] = weights / weights.sum()
     return shares

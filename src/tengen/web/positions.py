@@ -7,18 +7,13 @@ opened, and packed bytes are unpacked up to a limit, so that a small file cannot
 from __future__ import annotations
 
 import base64
-import bz2
-import gzip
 import io
-import lzma
 import math
 import tempfile
 import zipfile
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 
@@ -29,44 +24,36 @@ from tengen.contracts import Verdict
 from tengen.errors import IllegalMoveError, RecordError
 from tengen.game.sgf import start_of
 from tengen.records import Fault, GameRecord, loads, read_games
-from tengen.records.record import board_at, positions, rules_named
+from tengen.records.reader import BROKEN, unpacker_of
+from tengen.records.record import board_at, rules_named
 from tengen.records.sgf_properties import parse_text
 from tengen.reviews.batch import headline
+from tengen.reviews.game import boards_of
 from tengen.web.workers import Context, Json
 
 NAMES = {BLACK: "black", WHITE: "white"}
 COLOURS = {"black": BLACK, "white": WHITE}
-_LONGEST_TEXT = 4000
-"""Characters of a comment that are kept."""
+_LONGEST_TEXT = 4000  # characters of a comment that are kept
 
 
 def to_value(board: Board) -> Json:
     """Return everything that makes this board again with `to_board`."""
     start = start_of(board)
     return {
-        "rows": board.rows,
-        "cols": board.cols,
+        **{name: getattr(board, name) for name in ("rows", "cols", "komi", "handicap", "turn")},
         "rules": asdict(board.rules),
-        "komi": board.komi,
-        "handicap": board.handicap,
         "setup": "/".join(rows_of(start)) if start.grid().any() else "",
         "first": start.turn,
         "moves": [[colour, point] for colour, point in board.moves],
-        "turn": board.turn,
     }
 
 
 def to_board(value: Json) -> Board:
     """Make the board that `to_value` described."""
     board = Board(
-        value["rows"],
-        value["cols"],
-        rules=Rules(**value["rules"]),
-        komi=value["komi"],
-        setup=value["setup"],
-        to_play=value["first"],
-        handicap=value["handicap"],
-    )
+        value["rows"], value["cols"], rules=Rules(**value["rules"]), to_play=value["first"],
+        **{name: value[name] for name in ("komi", "setup", "handicap")},
+    )  # fmt: skip
     for colour, point in value["moves"]:
         board.play(board.answer(point), colour)
     board.turn = value["turn"]
@@ -103,11 +90,8 @@ def illegal_points(board: Board) -> list[str]:
 def likely_moves(priors: FloatArray, board: Board, count: int) -> list[Json]:
     """Return the likeliest moves with their probabilities, likeliest first."""
     order = [int(i) for i in np.argsort(-priors, kind="stable")[:count] if priors[i] > 0]
-    names = vertices((point_at(i, board.rows, board.cols) for i in order), board)
-    return [
-        {"move": name, "probability": float(priors[i])}
-        for name, i in zip(names, order, strict=True)
-    ]
+    points = {point_at(i, board.rows, board.cols): float(priors[i]) for i in order}
+    return [{"move": vertex(p, board), "probability": chance} for p, chance in points.items()]
 
 
 def counted(count: Count) -> Json:
@@ -155,9 +139,8 @@ def replayed(record: GameRecord) -> tuple[list[Board], str]:
     """Return every position, as far as the moves are legal, and what is wrong with the next one."""
     boards: list[Board] = []
     try:
-        for board, _ in positions(record):
+        for board in boards_of(record):
             boards.append(board)
-        boards.append(board_at(record))
     except IllegalMoveError as wrong:
         if not boards:
             raise
@@ -168,17 +151,13 @@ def replayed(record: GameRecord) -> tuple[list[Board], str]:
 def whole(record: GameRecord) -> Json:
     """Return a game with all its positions, the one before the first move first."""
     boards, remark = replayed(record)
-    line = [
-        ["?BW"[colour], format_gtp(point, record.rows, record.cols)]
-        for colour, point in record.moves[: len(boards) - 1]
-    ]
     return {
         **headline(record),
         "remark": remark,
         "scoring": boards[0].rules.scoring,
         "positions": [position_of(board) for board in boards],
         # Stones put down in mid-game make a line of moves meaningless.
-        "line": [] if record.edits else line,
+        "line": [] if record.edits else named_moves(boards[-1]),
         "comments": _comments(record, len(boards)),
     }
 
@@ -199,22 +178,11 @@ def _comments(record: GameRecord, count: int) -> dict[str, str]:
 
 # ----- Uploads -----
 
-READ_SECONDS = 20.0
-"""Most seconds for reading one upload."""
-UPLOAD_BYTES = 8_000_000
-"""Largest upload."""
-_UNPACKED_BYTES = 8 * UPLOAD_BYTES
-"""Largest contents of one."""
-UPLOAD_GAMES = 100
-"""Most games taken from one upload."""
-_GAME_MOVES = 2000
-"""Most moves of one game."""
-_PACKED: dict[bytes, Callable[[IO[bytes]], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ": lzma.open,
-}
-"""How each packing begins, and what unpacks it; the content counts, not the name."""
+READ_SECONDS = 20.0  # most seconds for reading one upload
+UPLOAD_BYTES = 8_000_000  # largest upload
+_UNPACKED_BYTES = 8 * UPLOAD_BYTES  # largest contents of one
+UPLOAD_GAMES = 100  # most games taken from one upload
+_GAME_MOVES = 2000  # most moves of one game
 _KNOWN = (".sgf", ".gib", ".ngf", ".txt", ".mgt")
 
 
@@ -287,10 +255,8 @@ def unpacked(data: str, name: str) -> tuple[bytes, str, str]:
         raise RecordError(f"{name}: an empty file")
     suffix = next((s for s in _KNOWN if s in name.lower()), ".sgf")
     try:
-        for beginning, opener in _PACKED.items():
-            if raw.startswith(beginning):
-                raw = opener(io.BytesIO(raw)).read(_UNPACKED_BYTES + 1)
-                break
+        if unpack := unpacker_of(raw):
+            raw = unpack(io.BytesIO(raw)).read(_UNPACKED_BYTES + 1)
         size = len(raw)
         if raw[:4] == b"PK\x03\x04":
             suffix = ".zip"
@@ -298,7 +264,7 @@ def unpacked(data: str, name: str) -> tuple[bytes, str, str]:
                 size += sum(member.file_size for member in archive.infolist())
         elif raw[257:262] == b"ustar":
             suffix = ".tar"
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as broken:
+    except (OSError, *BROKEN) as broken:
         raise RecordError(f"{name}: damaged archive: {broken}") from None
     if size > _UNPACKED_BYTES:
         raise RecordError(f"{name}: grows beyond {_UNPACKED_BYTES} bytes when it is unpacked")

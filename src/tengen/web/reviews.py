@@ -9,27 +9,24 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from tengen.errors import TengenError
 from tengen.web.positions import READ_SECONDS
-from tengen.web.services import ALIVE, Watchers, ask, attachment, event, read, services_of, stream
+from tengen.web.services import Upload, Watchers, ask, download, read, services_of, stream
 from tengen.web.store import StorageError, Store
 from tengen.web.tasks import table
 from tengen.web.workers import GRACE, CancelledJob, Job, Json, Lane
 
 REVIEW = "review"
-_PAUSE = 10.0
-"""Seconds until a review that could not be stored goes on."""
-_MOST_QUEUED = 200
-"""Most reviews that wait or run."""
-_MOST_VISITS = 2000
-"""Most visits per position that a review may ask for."""
+_PAUSE = 10.0  # seconds until a review that could not be stored goes on
+_MOST_QUEUED = 200  # most reviews that wait or run
+_MOST_VISITS = 2000  # most visits per position that a review may ask for
 
 
 @dataclass(eq=False)
@@ -38,8 +35,7 @@ class _Running:
 
     body: Json
     job: Job
-    changed: list[int] = field(default_factory=list)
-    """Numbers of the positions in the order in which they arrived or were improved."""
+    changed: list[int] = field(default_factory=list)  # positions in the order of their changes
     progress: Json | None = None
     watchers: Watchers = field(default_factory=Watchers)
 
@@ -65,19 +61,10 @@ class Reviews:
             raise TengenError("too many reviews are waiting; try again when some are done")
         made = []
         for game in games:
-            body: Json = {
-                "id": secrets.token_urlsafe(9),
-                "sgf": game["sgf"],
-                "visits": visits,
-                "quick": quick,
-                "headline": game["headline"],
-                "status": "waiting",
-                "trouble": "",
-                "summary": None,
-            }
-            self._put(body)
-            self._start(body)
-            made.append({"id": body["id"], **body["headline"]})
+            key = secrets.token_urlsafe(9)
+            body = {"id": key, **game, "visits": visits, "quick": quick, "summary": None}
+            self._queue(body)
+            made.append({"id": key, **game["headline"]})
         return made
 
     def entries(self) -> list[Json]:
@@ -98,10 +85,7 @@ class Reviews:
         return self._store.parts(REVIEW, key)
 
     def running(self, key: str) -> _Running:
-        """Return the state of a review that waits or runs; an empty one for a finished review.
-
-        Its list of changes grows; whoever holds it also has the last changes.
-        """
+        """Return the state of a review that waits or runs; an empty one for a finished review."""
         return self._running.get(key) or _Running(self.get(key), Job("", {}))
 
     def delete(self, key: str) -> None:
@@ -117,9 +101,7 @@ class Reviews:
         body = self.get(key)
         if body["status"] != "failed":
             raise TengenError("only a failed review can be tried again")
-        body = {**body, "status": "waiting", "trouble": ""}
-        self._put(body)
-        self._start(body)
+        self._queue(body)
 
     def cancel_all(self) -> int:
         """Stop and delete all reviews that wait or run; return how many."""
@@ -132,38 +114,41 @@ class Reviews:
         """Stop taking results; running reviews continue when a server opens the database again."""
         self._running.clear()
 
+    def _queue(self, body: Json) -> None:
+        body = {**body, "status": "waiting", "trouble": ""}
+        self._put(body)
+        self._start(body)
+
     def _put(self, body: Json) -> None:
         summary = {**body["headline"], "status": body["status"]}
         self._store.put(REVIEW, body["id"], summary, body)
 
     def _start(self, body: Json) -> None:
         loop = asyncio.get_running_loop()
-        key = body["id"]
-        searched = [p for p in self._store.parts(REVIEW, key) if p["position"]["visits"] > 1]
+        parts = [(part["number"], part["position"]) for part in self.parts(body["id"])]
+        arguments = {name: body[name] for name in ("sgf", "visits", "quick")}
+        arguments["known"] = [(n, position) for n, position in parts if position["visits"] > 1]
 
         def take(part: Any) -> None:
-            loop.call_soon_threadsafe(self._take, key, job, part)
+            loop.call_soon_threadsafe(lambda: self._take(running, job, part))
 
-        arguments = {
-            "sgf": body["sgf"],
-            "visits": body["visits"],
-            "quick": body["quick"],
-            "known": [(part["number"], part["position"]) for part in searched],
-        }
         job = self._lane.submit("tasks.review", arguments, take)
-        running = self._running.setdefault(key, _Running(body, job))
+        running = self._running.setdefault(body["id"], _Running(body, job))
         running.body, running.job = body, job
         job.future.add_done_callback(
-            lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, key, job)
+            lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, running, job)
         )
 
-    def _take(self, key: str, job: Job, part: Json) -> None:
-        running = self._running.get(key)
-        if running is None or running.job is not job or job.is_cancelled:
+    def _is_current(self, running: _Running, job: Job) -> bool:
+        """Tell whether a job still counts: its review was neither deleted nor started again."""
+        return self._running.get(running.body["id"]) is running and running.job is job
+
+    def _take(self, running: _Running, job: Job, part: Json) -> None:
+        if not self._is_current(running, job) or job.is_cancelled:
             return
         number, progress = part["number"], part.pop("progress")
         try:
-            self._store.put_part(REVIEW, key, number, part)
+            self._store.put_part(REVIEW, running.body["id"], number, part)
         except StorageError as failure:
             self._postpone(running, failure)
             return
@@ -183,14 +168,13 @@ class Reviews:
         asyncio.get_running_loop().call_later(_PAUSE, go_on)
         running.watchers.tell()
 
-    def _finish(self, key: str, job: Job) -> None:
-        running = self._running.get(key)
+    def _finish(self, running: _Running, job: Job) -> None:
         failure = job.future.exception()
-        if running is None or running.job is not job or isinstance(failure, CancelledJob):
+        if not self._is_current(running, job) or isinstance(failure, CancelledJob):
             return
         body = {**running.body, "finished": time.time()}
         if failure is None:
-            body |= {"status": "done", "summary": job.future.result()}
+            body |= {"status": "done", **job.future.result()}
         else:
             body |= {"status": "failed", "trouble": str(failure)}
         try:
@@ -198,7 +182,7 @@ class Reviews:
         except StorageError as problem:
             self._postpone(running, problem)
             return
-        del self._running[key]
+        del self._running[body["id"]]
         running.watchers.tell()
 
 
@@ -218,14 +202,12 @@ async def reviews(request: Request) -> list[Json]:
 @router.post("/reviews", status_code=201)
 async def add(
     request: Request,
-    data: Annotated[bytes, Body(media_type="application/x-go-sgf")],
+    data: Upload,
     name: Annotated[str, Query(max_length=200)] = "game.sgf",
-    visits: Annotated[int | None, Query(ge=2)] = None,
+    visits: Annotated[int | None, Query(ge=2, le=_MOST_VISITS)] = None,
     quick: bool = False,
 ) -> list[Json]:
     """Queue reviews of all games in a file: SGF, other game formats, a collection, an archive."""
-    if visits is not None and visits > _MOST_VISITS:
-        raise TengenError(f"at most {_MOST_VISITS} visits per position")
     found = await read(request, "positions.games_of_upload", data, name)
     return _reviews(request).add(found["games"], visits=visits, quick=quick)
 
@@ -250,10 +232,7 @@ async def show(request: Request, key: str) -> Json:
     game = await ask(request, lane, "positions.replay", GRACE, READ_SECONDS, sgf=body["sgf"])
     running = found.running(key)
     return {
-        "id": key,
-        "status": body["status"],
-        "trouble": body["trouble"],
-        "summary": body["summary"],
+        **{name: body[name] for name in ("id", "status", "trouble", "summary")},
         "progress": running.progress,
         "changes": len(running.changed),
         "game": {**game, **body["headline"]},
@@ -286,46 +265,39 @@ async def events(request: Request, key: str, known: int = 0) -> StreamingRespons
     found = _reviews(request)
     running = found.running(key)
     log = running.changed
+    # A server that was started again has fewer changes than its watchers know of.
+    sent = known if known <= len(log) else 0
 
-    async def told() -> AsyncIterator[str]:
-        # A server that was started again has fewer changes than its watchers know of.
-        sent = known if known <= len(log) else 0
+    def told() -> Iterator[tuple[str, Any]]:
+        nonlocal sent
         try:
-            async for alive in running.watchers.changes():
-                if not alive:
-                    yield ALIVE
-                    continue
-                # The status first: changes that come while events are sent are for the next round.
-                body = dict(found.get(key))
-                changed = log[sent:]
-                sent += len(changed)
-                parts = {part["number"]: part for part in found.parts(key)} if changed else {}
-                for number in dict.fromkeys(changed):
-                    yield event("part", parts[number])
-                waiting = body["status"] == "waiting"
-                yield event("progress", running.progress if waiting else None)
-                if not waiting:
-                    told = {name: body[name] for name in ("status", "trouble", "summary")}
-                    yield event("done", told)
-                    return
+            # The status first: changes that come while events are sent are for the next round.
+            body = dict(found.get(key))
+            changed = log[sent:]
+            sent += len(changed)
+            parts = {part["number"]: part for part in found.parts(key)} if changed else {}
         except TengenError:
-            yield event("done", {"status": "failed", "trouble": "deleted", "summary": None})
+            yield "done", {"status": "failed", "trouble": "deleted", "summary": None}
+            return
+        for number in dict.fromkeys(changed):
+            yield "part", parts[number]
+        waiting = body["status"] == "waiting"
+        yield "progress", running.progress if waiting else None
+        if not waiting:
+            yield "done", {name: body[name] for name in ("status", "trouble", "summary")}
 
-    return stream(told())
+    return stream(running.watchers, told, "done")
 
 
 @router.get("/reviews/{key}/sgf")
 async def sgf(request: Request, key: str) -> Response:
     """Return the annotated game as SGF."""
-    services = services_of(request)
-    body = services.reviews.get(key)
+    body = _reviews(request).get(key)
     if body["status"] != "done":
         raise TengenError("the review is not done yet")
-    arguments = {"sgf": body["sgf"], "summary": body["summary"]}
-    arguments["parts"] = services.reviews.parts(key)
-    found = await ask(request, services.looking, "tasks.export_sgf", **arguments)
-    name = attachment(f"review-{key}.sgf")
-    return Response(found["sgf"], media_type="application/x-go-sgf", headers=name)
+    if "annotated" not in body:
+        raise TengenError("an older version made this review; review the game again")
+    return download(body["annotated"], f"review-{key}.sgf")
 
 
 @router.get("/reviews/{key}/csv")
@@ -333,5 +305,4 @@ async def csv(request: Request, key: str) -> Response:
     """Return the moves with points lost, better moves and predictions as CSV."""
     found = _reviews(request)
     found.get(key)
-    text = table(found.parts(key))
-    return Response(text, media_type="text/csv", headers=attachment(f"review-{key}.csv"))
+    return download(table(found.parts(key)), f"review-{key}.csv")

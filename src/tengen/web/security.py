@@ -11,22 +11,16 @@ import asyncio
 import hmac
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tengen.web.positions import UPLOAD_BYTES
 from tengen.web.services import LOOPBACK, Settings
-
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
-_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
 _COOKIE = "tengen-token"
 _CONTENT_POLICY = (
@@ -45,10 +39,8 @@ _HEADERS = {
 }
 _TOO_LARGE = f"at most {UPLOAD_BYTES} bytes may be sent at once"
 _ELSEWHERE = "requests from other sites are not answered"
-_ARRIVAL = 60.0
-"""Seconds within which a request must arrive, and within which a visitor must take an answer."""
-_FAREWELL = 0.5
-"""Seconds for finishing answers when the server ends."""
+_ARRIVAL = 60.0  # seconds for a request to arrive, and for a visitor to take an answer
+_FAREWELL = 0.5  # seconds for finishing answers when the server ends
 
 
 class Connection(H11Protocol):
@@ -112,10 +104,10 @@ class Connection(H11Protocol):
 class Guard:
     """The outermost layer of the server."""
 
-    def __init__(self, app: _App, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app, self._settings = app, settings
 
-    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request or hand it on."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -124,9 +116,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        answer = self._refusal(request)
-        if answer is None and self._settings.token is not None and _asks_for_cookie(request):
-            cookie = f"{_COOKIE}={self._settings.token}; Path=/; HttpOnly; SameSite=Strict"
+        answer: Response | None = None
+        token, opens_page = self._settings.token, request.scope["path"] == "/"
+        if refusal := self._refusal(request):
+            answer = JSONResponse({"detail": refusal[1]}, refusal[0])
+        elif token is not None and opens_page and request.query_params.get("token"):
+            cookie = f"{_COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict"
             answer = Response("", 303, {"location": "/", "set-cookie": cookie})
         if answer is not None:
             answer.headers.update(_HEADERS)
@@ -134,7 +129,7 @@ class Guard:
             return
         taken = 0
 
-        async def limited() -> _Message:
+        async def limited() -> Message:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
@@ -142,7 +137,7 @@ class Guard:
                 raise HTTPException(413, _TOO_LARGE)
             return message
 
-        async def covered(message: _Message) -> None:
+        async def covered(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
@@ -151,22 +146,22 @@ class Guard:
 
         await self._app(scope, limited, covered)
 
-    def _refusal(self, request: Request) -> Response | None:
-        """Return the answer to a request that is not for us."""
+    def _refusal(self, request: Request) -> tuple[int, str] | None:
+        """Return status and reason for a request that is not answered."""
         headers, host = request.headers, request.headers.get("host", "")
         if not self._is_ours(host):
-            return _refused(421, "this server does not go by that name")
+            return (421, "this server does not go by that name")
         origin = headers.get("origin")
         if origin is not None and not _is_from(origin, host):
-            return _refused(403, _ELSEWHERE)
+            return (403, _ELSEWHERE)
         site = headers.get("sec-fetch-site", "none")
         if site not in ("same-origin", "none") and request.scope["path"] != "/":
-            return _refused(403, _ELSEWHERE)
+            return (403, _ELSEWHERE)
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > UPLOAD_BYTES:
-            return _refused(413, _TOO_LARGE)
+            return (413, _TOO_LARGE)
         if not self._shows_token(request):
-            return _refused(401, "show the token that the server printed: /?token=...")
+            return (401, "show the token that the server printed: /?token=...")
         return None
 
     def _is_ours(self, host: str) -> bool:
@@ -197,18 +192,9 @@ class Guard:
         return any(hmac.compare_digest(s.encode(), token.encode()) for s in shown)
 
 
-def _asks_for_cookie(request: Request) -> bool:
-    """Tell whether a visitor opens the page with the token in its address."""
-    return request.scope["path"] == "/" and bool(request.query_params.get("token"))
-
-
 def _is_from(origin: str, host: str) -> bool:
     """Tell whether an Origin header names the host that was asked."""
     try:
         return urlsplit(origin).netloc.lower() == host.lower()
     except ValueError:
         return False
-
-
-def _refused(status: int, reason: str) -> Response:
-    return JSONResponse({"detail": reason}, status)

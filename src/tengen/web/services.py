@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Request
-from fastapi.responses import StreamingResponse
+from fastapi import Body, Request
+from fastapi.responses import Response, StreamingResponse
 
 from tengen.web.positions import READ_SECONDS, packed
 from tengen.web.workers import BRIEF, GRACE, Json, Lane
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tengen.web.app import Services
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_HEARTBEAT = 15.0
-"""Seconds after which a silent stream sends a comment."""
+_HEARTBEAT = 15.0  # seconds after which a silent stream sends a comment
+Upload = Annotated[bytes, Body(media_type="application/x-go-sgf")]
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,11 @@ class Settings:
     database: Path
     host: str = "127.0.0.1"
     port: int = 8361
-    token: str | None = None
-    """Every request must show it; required for hosts that are not loopback."""
-    players: tuple[str, ...] = ()
-    """Specs of further opponents."""
-    arenas: tuple[Path, ...] = ()
-    """Databases of tournaments to show."""
-    collections: tuple[Path, ...] = ()
-    """Collections of games, or indexes of them, to explore."""
-    runs: Path = Path("runs")
-    """Folder of trainings and laboratory reports to show."""
+    token: str | None = None  # every request must show it; required for hosts that are not loopback
+    players: tuple[str, ...] = ()  # specs of further opponents
+    arenas: tuple[Path, ...] = ()  # databases of tournaments to show
+    collections: tuple[Path, ...] = ()  # collections of games, or indexes of them, to explore
+    runs: Path = Path("runs")  # folder of trainings and laboratory reports to show
 
 
 def services_of(request: Request) -> Services:
@@ -126,21 +121,27 @@ class Watchers:
             self.queues.discard(queue)
 
 
-ALIVE = ": alive\n\n"
-"""The comment that keeps a silent stream open."""
+def stream(
+    watchers: Watchers, told: Callable[[], Iterable[tuple[str, Any]]], last: str
+) -> StreamingResponse:
+    """Stream what `told` yields at every change as server-sent events, up to one named `last`."""
 
+    async def events() -> AsyncIterator[str]:
+        async for changed in watchers.changes():
+            if not changed:
+                yield ": alive\n\n"
+                continue
+            for name, value in told():
+                yield f"event: {name}\ndata: {json.dumps(value)}\n\n"
+                if name == last:
+                    return
 
-def event(name: str, value: Any) -> str:
-    """Write one server-sent event."""
-    return f"event: {name}\ndata: {json.dumps(value)}\n\n"
-
-
-def stream(events: AsyncIterator[str]) -> StreamingResponse:
-    """Answer with a stream of server-sent events."""
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+    return StreamingResponse(events(), media_type="text/event-stream", headers=headers)
 
 
-def attachment(name: str) -> dict[str, str]:
-    """Return the header that saves an answer under a name of ours."""
-    return {"content-disposition": f'attachment; filename="{name}"'}
+def download(content: bytes | str, name: str) -> Response:
+    """Answer with a file that is saved under a name of ours."""
+    kind = "text/csv" if name.endswith(".csv") else "application/x-go-sgf"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=kind, headers=headers)

@@ -1,9 +1,7 @@
 """Keep games, reviews and problems in one SQLite database; changes are committed before they show.
 
-Rows and JSON only, no Go. Killing the server at any moment loses nothing that a page was shown, and
-a second server on the same database is refused.
-
-Problems are made of a person's own mistakes: find the better move. A solved problem comes back
+Killing the server at any moment loses nothing that a page was shown, and a second server on the
+same database is refused. Problems are made of a person's own mistakes: a solved one comes back
 after more and more days, an unsolved one tomorrow.
 """
 
@@ -21,11 +19,9 @@ from tengen.errors import TengenError
 from tengen.files import lock
 from tengen.web.workers import Json
 
-_FORMAT = 1
-_LISTED = 200
-"""Items of a list unless more are asked for."""
+_FORMAT = 0  # PRAGMA user_version; raise it when older versions could not read the rows
+_LISTED = 200  # items of a list unless more are asked for
 _TABLES = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS items (
     kind TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -37,11 +33,6 @@ CREATE TABLE IF NOT EXISTS items (
 );
 CREATE INDEX IF NOT EXISTS by_change ON items (kind, changed DESC);
 """
-
-
-def _part_of(kind: str) -> str:
-    """Return the kind of an item's parts; the id of a part is `ID/NUMBER`."""
-    return f"{kind}-part"
 
 
 def default_database() -> Path:
@@ -74,16 +65,12 @@ class Store:
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.executescript(_TABLES)
-            self._check_format(path)
+            [found] = self._connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.DatabaseError as failure:
             self._lock.release()
             raise TengenError(f"{path}: not a database of games ({failure})") from None
-
-    def _check_format(self, path: Path) -> None:
-        with self._connection as connection:
-            connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (str(_FORMAT),))
-            [found] = connection.execute("SELECT value FROM meta WHERE key='format'").fetchone()
-        if int(found) > _FORMAT:
+        if found > _FORMAT:
+            self.close()
             raise TengenError(f"{path}: written by a newer version of tengen (format {found})")
 
     @contextmanager
@@ -106,8 +93,8 @@ class Store:
             )
 
     def put_part(self, kind: str, key: str, number: int, body: Json) -> None:
-        """Insert or replace one part of an item."""
-        self.put(_part_of(kind), f"{key}/{number:06}", {}, body)
+        """Insert or replace one part of an item: an item of the kind `KIND-part`, `ID/NUMBER`."""
+        self.put(f"{kind}-part", f"{key}/{number:06}", {}, body)
 
     def get(self, kind: str, key: str) -> Json:
         """Return an item's body."""
@@ -126,22 +113,19 @@ class Store:
     def parts(self, kind: str, key: str) -> list[Json]:
         """Return the parts of an item in the order of their numbers."""
         query = "SELECT body FROM items WHERE kind=? AND id >= ? AND id < ? ORDER BY id"
-        rows = self._connection.execute(query, (_part_of(kind), f"{key}/", f"{key}0"))
+        rows = self._connection.execute(query, (f"{kind}-part", f"{key}/", f"{key}0"))
         return [json.loads(body) for (body,) in rows]
 
     def list(self, kind: str, limit: int | None = _LISTED) -> list[Json]:
-        """Return the latest summaries of a kind with id and times, latest change first.
-
-        There are 200 at most, or `limit`; with None all come.
-        """
+        """Return the latest summaries of a kind with id and times, latest first; None for all."""
         query = (
             "SELECT id, created, changed, summary FROM items WHERE kind=? "
             "ORDER BY changed DESC, created DESC LIMIT ?"
         )
-        most = -1 if limit is None else limit  # for SQLite, -1 is no limit
+        rows = self._connection.execute(query, (kind, -1 if limit is None else limit))
         return [
             {"id": key, "created": created, "changed": changed, **json.loads(summary)}
-            for key, created, changed, summary in self._connection.execute(query, (kind, most))
+            for key, created, changed, summary in rows
         ]
 
     def delete(self, kind: str, key: str) -> None:
@@ -149,7 +133,7 @@ class Store:
         with self._change() as connection:
             connection.execute(
                 "DELETE FROM items WHERE kind=? AND id >= ? AND id < ?",
-                (_part_of(kind), f"{key}/", f"{key}0"),
+                (f"{kind}-part", f"{key}/", f"{key}0"),
             )
             query = "DELETE FROM items WHERE kind=? AND id=?"
             if connection.execute(query, (kind, key)).rowcount == 0:
@@ -165,22 +149,28 @@ class Store:
 
 PROBLEM = "problem"
 _DAY = 86400.0
-_PAUSES = (1, 3, 7, 21, 60)
-"""Days until a problem is asked again, by how often in a row it was solved."""
-_SOLVED = 3.0
-"""A move solves a problem if it loses at most this part of what the mistake lost."""
-_LEAST = 1.0
-"""Points that a solution may always lose."""
+_PAUSES = (1, 3, 7, 21, 60)  # days to the next time, by how often in a row it was solved
+_WORST = 3  # moves of a game that become problems
+_SOLVED = 3.0  # a move solves a problem if it loses at most this part of what the mistake lost
+_LEAST = 1.0  # points that a solution may always lose
 
 
-def keep_problems(store: Store, game: str, lessons: list[Json], now: float) -> None:
-    """Keep the mistakes of a game as problems for the next day; those kept before stay."""
-    for lesson in lessons:
+def worst_lessons(lessons: list[Json]) -> list[Json]:
+    """Return the most expensive moves of a game, dearest first; the dearer one of each number."""
+    dear = sorted(lessons, key=lambda one: -one["points_lost"])
+    return list({one["number"]: one for one in reversed(dear)}.values())[::-1][:_WORST]
+
+
+def keep_problems(store: Store, game: str, lessons: list[Json], now: float) -> list[Json]:
+    """Keep the worst mistakes of a game as problems for the next day, and return them."""
+    worst = worst_lessons(lessons)
+    for lesson in worst:
         key = f"{game}-{lesson['number']}-{lesson['move']}"
         if not store.has(PROBLEM, key):
             names = ("board", "number", "colour", "move", "best", "points_lost")
             body = {"id": key, **{name: lesson[name] for name in names}}
             _put_problem(store, {**body, "solved": 0, "due": now + _DAY})
+    return worst
 
 
 def rate_answer(store: Store, body: Json, lost: float, move: str, now: float) -> Json:

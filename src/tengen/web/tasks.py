@@ -6,29 +6,27 @@ Models and players are loaded once per process and kept.
 from __future__ import annotations
 
 import base64
-import csv
 import hashlib
-import io
 import json
-from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
 
 from tengen.board import PASS, Board, index_of, points_at
 from tengen.board.counting import count_both, overruled
-from tengen.contracts import Analyser, Player, Report, Status
-from tengen.game.judging import Judge
+from tengen.contracts import Analyser, Status
+from tengen.game.judging import shared_judge
 from tengen.game.session import choose_move, move_generator
 from tengen.models import load_policy
 from tengen.models.registry import JUDGE, network_for, policy_for
 from tengen.players import make_player
-from tengen.records import GameRecord, loads
+from tengen.records import loads
+from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
-from tengen.reviews.batch import plain_cell
 from tengen.reviews.game import (
     EvaluatedPosition,
     MoveReview,
@@ -38,11 +36,11 @@ from tengen.reviews.game import (
     boards_of,
     evaluate,
     find_reviewer,
-    glance,
+    first_pass,
     review_last_move,
     review_move,
 )
-from tengen.reviews.settings import ReviewSettings
+from tengen.sanitize import csv_text
 from tengen.web.positions import (
     counted,
     finite,
@@ -56,44 +54,48 @@ from tengen.web.positions import (
 from tengen.web.workers import Context, Json
 
 STATIC = Path(__file__).parent / "static"
-_HINTS = 5
-"""Candidates that a hint shows."""
-_GUESSES = 10
-"""Predicted moves stored for each position."""
-_LINE = 12
-"""Moves of a line that are shown."""
-_LEVELS = "ABCDEFGHIJKLMNOPQRSTU"
-"""Ownership from -1 (A) to +1 (U) in steps of a tenth."""
+_HINTS = 5  # candidates that a hint shows
+_GUESSES = 10  # predicted moves stored for each position
+_LINE = 12  # moves of a line that are shown
+_LEVELS = "ABCDEFGHIJKLMNOPQRSTU"  # ownership from -1 (A) to +1 (U) in steps of a tenth
 
 
-@lru_cache(maxsize=8)
-def _player(spec: str) -> Player:
-    return make_player(spec)
-
-
-@lru_cache(maxsize=1)
-def _judge() -> Judge:
-    return Judge()
+_player = lru_cache(maxsize=8)(make_player)
 
 
 def choose(arguments: Json, context: Context) -> Json:
     """Choose a move for the side to move; at most `seconds` where the player can keep time."""
     board, player = to_board(arguments["board"]), _player(arguments["player"])
     seed, seconds = arguments["seed"], arguments.get("seconds")
-    move = choose_move(player, board, _judge(), seed=seed, seconds=seconds)
+    move = choose_move(player, board, shared_judge(), seed=seed, seconds=seconds)
     return {"move": vertex(move, board)}
 
 
 def hint(arguments: Json, context: Context) -> Json:
-    """Return a player's candidates with lines, win rates and points; report as it searches."""
-    board = to_board(arguments["board"])
-    player = _player(arguments["player"])
+    """Return candidates with win rates and points of the side to move; report while it searches."""
+    board, player = to_board(arguments["board"]), _player(arguments["player"])
+    assert isinstance(player, Analyser)
     rng = move_generator(arguments["seed"], board)
-    if not isinstance(player, Analyser):
-        return {"moves": [{"move": vertex(int(player.choose(board, rng)), board)}]}
     told: Json = {"moves": []}
     for report in player.analyse(board, rng, interval=0.25, limited=True, stop=context.stop):
-        told = _describe(report, board)
+        mine, owners = report.seen_by(board.turn), report.ownership
+        told = {
+            "by": JUDGE if network_for(board.rows, board.cols) else "",
+            "visits": mine.visits,
+            "spread": finite(mine.raw_spread),
+            "winrate": mine.winrate,
+            "score": mine.score,
+            "choice": vertex(mine.choice, board),
+            "moves": [
+                {
+                    **{name: getattr(c, name) for name in ("visits", "winrate", "score", "prior")},
+                    "move": vertex(c.move, board),
+                    "line": vertices(c.pv[:_LINE], board),
+                }
+                for c in mine.candidates[:_HINTS]
+            ],
+            "ownership": None if owners is None else [round(float(v), 3) for v in owners],
+        }
         context.tell(told)
     return told
 
@@ -109,14 +111,14 @@ def predict(arguments: Json, context: Context) -> Json:
 def score(arguments: Json, context: Context) -> Json:
     """Judge every block, let the visitor overrule it, and count under both rules."""
     board = to_board(arguments["board"])
-    verdict = _judge().status(board)
+    verdict = shared_judge().status(board)
     fallen = np.zeros((board.rows, board.cols), np.bool_)
     for point in verdict.stones(Status.DEAD):
         fallen.flat[index_of(point, board.rows, board.cols)] = True
     fallen = overruled(fallen, board, dead=arguments["dead"], alive=arguments["alive"])
     territory, area = count_both(board, fallen, arguments["captures"])
     sure = verdict.safe or bool(arguments["dead"] or arguments["alive"])
-    outlook = None if sure else _judge().outlook(board)
+    outlook = None if sure else shared_judge().outlook(board)
     return {
         "estimate": outlook
         and {"score": outlook.score, "spread": outlook.spread, "by": outlook.by},
@@ -130,41 +132,16 @@ def score(arguments: Json, context: Context) -> Json:
     }
 
 
-def _describe(report: Report, board: Board) -> Json:
-    """Write an analysis in plain values; win rates and points are those of the side to move."""
-    owners, report = report.ownership, report.seen_by(board.turn)
-    return {
-        "by": JUDGE if network_for(board.rows, board.cols) else "",
-        "visits": report.visits,
-        "spread": finite(report.raw_spread),
-        "winrate": report.winrate,
-        "score": report.score,
-        "choice": vertex(report.choice, board),
-        "moves": [
-            {
-                "move": vertex(c.move, board),
-                "visits": c.visits,
-                "winrate": c.winrate,
-                "score": c.score,
-                "prior": c.prior,
-                "line": vertices(c.pv[:_LINE], board),
-            }
-            for c in report.candidates[:_HINTS]
-        ],
-        "ownership": None if owners is None else [round(float(v), 3) for v in owners],
-    }
-
-
 def judge(arguments: Json, context: Context) -> Json:
     """Say which stones are dead at the end."""
     board = to_board(arguments["board"])
-    dead = vertices(_judge().dead_for_sure(board), board)
+    dead = vertices(shared_judge().dead_for_sure(board), board)
     return {"dead": dead, **is_open(arguments, context)}
 
 
 def is_open(arguments: Json, context: Context) -> Json:
     """Tell whether somebody can still gain a point, so that a pass would lose some."""
-    return {"open": _judge().over(to_board(arguments["board"])) is None}
+    return {"open": shared_judge().over(to_board(arguments["board"])) is None}
 
 
 def warm(arguments: Json, context: Context) -> None:
@@ -174,7 +151,7 @@ def warm(arguments: Json, context: Context) -> None:
     if arguments.get("judge"):
         estimate(arguments, context)
         board.play(PASS)
-        _judge().status(board)
+        shared_judge().status(board)
 
 
 # ----- Reviews -----
@@ -186,9 +163,10 @@ def _reviewer(rows: int, cols: int, visits: int | None, quick: bool) -> Reviewer
 
 
 def review(arguments: Json, context: Context) -> Json:
-    """Review a game; report every position when it is evaluated or improved; return the summary.
+    """Review a game and report every position when it is evaluated or improved.
 
-    `known` are the values of positions searched before the server was stopped, by number.
+    Returns the summary and the annotated game. `known` are the values of positions searched before
+    the server was stopped, by number.
     """
     record = loads(arguments["sgf"])[0]
     boards = list(boards_of(record))
@@ -207,25 +185,24 @@ def review(arguments: Json, context: Context) -> Json:
                 context.tell({**_part(end, found[end], move), "progress": progress})
         if context.stop():
             return {}
-    return _assembled(record, found, reviewer.name).summary()
+    made = assemble(record, list(found.values()), name=reviewer.name)
+    return {"summary": made.summary(), "annotated": annotate(made).decode("utf-8")}
 
 
 def lesson(arguments: Json, context: Context) -> Json:
-    """Say at once what the last move of a game lost, and what the position after it comes to."""
+    """Say at once what the last move of a game lost."""
     board = to_board(arguments["board"])
-    move, after = review_last_move(board, _reviewer(board.rows, board.cols, None, True))
-    return {**_move_value(move, board), "after": evaluation(after)}
+    reviewer = _reviewer(board.rows, board.cols, None, True)
+    return _move_value(review_last_move(board, reviewer), board)
 
 
 def estimate(arguments: Json, context: Context) -> Json:
     """Say what a position comes to, who owns what, and which network says so."""
     board = to_board(arguments["board"])
     reviewer = _reviewer(board.rows, board.cols, None, True)
-    return {**evaluation(glance(board, reviewer)), "by": reviewer.name.partition(",")[0]}
-
-
-def _assembled(record: GameRecord, found: dict[int, EvaluatedPosition], name: str) -> Review:
-    return assemble(record, [found[number] for number in sorted(found)], name=name)
+    assert reviewer.network is not None
+    [found] = first_pass([board], reviewer.network)
+    return {**evaluation(found), "by": reviewer.name.partition(",")[0]}
 
 
 def _part(number: int, position: EvaluatedPosition, move: MoveReview | None) -> Json:
@@ -234,22 +211,23 @@ def _part(number: int, position: EvaluatedPosition, move: MoveReview | None) -> 
     return {"number": number, "position": evaluation(position), "move": told}
 
 
+def _move_value(move: MoveReview, board: Board) -> Json:
+    return {**move.to_dict(board.rows, board.cols), "line": vertices(move.line[:_LINE], board)}
+
+
 def evaluation(position: EvaluatedPosition) -> Json:
     """Return an evaluated position as plain values."""
-    board = position.board
+    board, owners, priors = position.board, position.ownership, position.priors
     return {
         "winrate": round(position.winrate, 5),
         "score": round(position.score, 3),
-        "first": position.first and list(position.first),
         "best": vertex(position.best, board),
         "line": vertices(position.line[:_LINE], board),
         "spread": position.spread,
         "scatter": position.scatter,
         "visits": position.visits,
-        "ownership": None if position.ownership is None else packed(position.ownership),
-        "guesses": []
-        if position.priors is None
-        else likely_moves(position.priors, board, _GUESSES),
+        "ownership": None if owners is None else packed(owners),
+        "guesses": [] if priors is None else likely_moves(priors, board, _GUESSES),
     }
 
 
@@ -264,48 +242,15 @@ def packed(ownership: Any) -> str:
 
 
 def _evaluated(value: Json, board: Board) -> EvaluatedPosition:
-    """Make the position that `evaluation` described; of the predictions only the likeliest."""
-    priors = np.zeros(board.rows * board.cols + 1)
-    for guess in value["guesses"]:
-        place = index_of(board.point(guess["move"]), board.rows, board.cols)
-        priors[place] = guess["probability"]
+    """Make the position that `evaluation` described, without predictions."""
     owners = value["ownership"]
-    first = value["first"]
     return EvaluatedPosition(
+        **{name: value[name] for name in ("winrate", "score", "spread", "visits", "scatter")},
         board=board,
-        winrate=value["winrate"],
-        score=value["score"],
-        spread=value["spread"],
-        visits=value["visits"],
         best=board.point(value["best"]),
         line=tuple(board.point(name) for name in value["line"]),
         ownership=None if owners is None else np.array([_LEVELS.index(x) / 10 - 1 for x in owners]),
-        priors=priors if value["guesses"] else None,
-        scatter=value["scatter"],
-        first=first and (first[0], first[1]),
     )
-
-
-def _move_value(move: MoveReview, board: Board) -> Json:
-    return {**move.to_dict(board.rows, board.cols), "line": vertices(move.line[:_LINE], board)}
-
-
-def export_sgf(arguments: Json, context: Context) -> Json:
-    """Return the annotated SGF of a finished review."""
-    record = loads(arguments["sgf"])[0]
-    parts = arguments["parts"]
-    found = {
-        number: _evaluated(part["position"], board)
-        for number, (part, board) in enumerate(zip(parts, boards_of(record), strict=True))
-    }
-    rebuilt = _assembled(record, found, arguments["summary"]["judge"])
-    own = ("points_lost", "probability", "rank")
-    # Rounded ownership and the few stored predictions would change the moves' own figures.
-    moves = [
-        replace(move, **{name: part["move"][name] for name in own})
-        for move, part in zip(rebuilt.moves, parts[1:], strict=True)
-    ]
-    return {"sgf": annotate(replace(rebuilt, moves=moves)).decode("utf-8")}
 
 
 _COLUMNS = (
@@ -316,12 +261,8 @@ _COLUMNS = (
 
 def table(parts: list[Json]) -> str:
     """Return the moves of a review as CSV; win rate and score are Black's after the move."""
-    out = io.StringIO()
-    sheet = csv.writer(out, lineterminator="\n")
-    sheet.writerow(_COLUMNS)
-    for part in parts[1:]:
-        sheet.writerow([plain_cell(part["move"][name]) for name in _COLUMNS])
-    return out.getvalue()
+    rows = ([part["move"][name] for name in _COLUMNS] for part in parts[1:])
+    return csv_text(_COLUMNS, rows, decimals=4)
 
 
 def review_page(review: Review, title: str, index: str = "") -> str:
@@ -342,29 +283,16 @@ def review_page(review: Review, title: str, index: str = "") -> str:
         "index": index,
     }
     data = json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    script, style = _built("app.js"), _built("app.css")
-    policy = (
-        f"default-src 'none'; script-src {_allowed(script)}; style-src {_allowed(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="content-security-policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'<div id="app"></div>\n<script type="application/json" id="review-data">{data}</script>\n'
-        f'<script type="module">{script}</script>\n</body>\n</html>\n'
-    )
+    page = Template(STATIC.with_name("review.html").read_text(encoding="utf-8"))
+    return page.substitute(_built(), title=escape(title), data=data)
 
 
-@lru_cache
-def _built(name: str) -> str:
-    """Return a built file, made safe to stand inside an HTML element."""
-    return (STATIC / name).read_text(encoding="utf-8").replace("</", "<\\/")
-
-
-def _allowed(text: str) -> str:
-    """Return the source expression of a content policy that allows exactly this text."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+@lru_cache(maxsize=1)
+def _built() -> dict[str, str]:
+    """Return script and style, safe inside HTML, and the content policy's hashes of them."""
+    found: dict[str, str] = {}
+    for name, file in (("script", "app.js"), ("style", "app.css")):
+        text = (STATIC / file).read_text(encoding="utf-8").replace("</", "<\\/")
+        digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+        found |= {name: text, f"{name}_hash": f"'sha256-{digest}'"}
+    return found

@@ -31,14 +31,10 @@ from tengen.errors import TengenError
 
 Json = dict[str, Any]
 
-GRACE = 1.0
-"""Seconds that a cancelled task has to stop before its process is killed."""
-BRIEF = 30.0
-"""The same for short tasks: a new process would take longer to load models."""
-_NICE = 8
-"""Priority of background work: about a sixth of the time of a busy processor."""
-_ATTEMPTS = 2
-"""How often a job is tried when its process dies."""
+GRACE = 1.0  # seconds that a cancelled task has to stop before its process is killed
+BRIEF = 30.0  # the same for short tasks: a new process would take longer to load models
+_NICE = 8  # priority of background work: about a sixth of the time of a busy processor
+_ATTEMPTS = 2  # how often a job is tried when its process dies
 
 
 class CancelledJob(Exception):
@@ -59,15 +55,15 @@ class Context:
 
 @dataclass(eq=False)
 class Job:
-    """One task to be done; `future` holds its result."""
+    """One task to be done within `limit` seconds of processor time; `future` holds its result."""
 
     task: str
     arguments: Json
     on_part: Callable[[Any], None] = lambda part: None
     grace: float = GRACE
     limit: float = math.inf
-    future: Future[Any] = field(default_factory=Future)
-    is_cancelled: bool = False
+    future: Future[Any] = field(default_factory=Future, init=False)
+    is_cancelled: bool = field(default=False, init=False)
 
     def cancel(self) -> None:
         """Give the job up, whether it waits or runs."""
@@ -92,15 +88,10 @@ class Lane:
         task: str,
         arguments: Json,
         on_part: Callable[[Any], None] = lambda part: None,
-        *,
-        grace: float = GRACE,
-        limit: float = math.inf,
+        **limits: float,
     ) -> Job:
-        """Queue a job that may use `limit` seconds of processor time.
-
-        `on_part` is called, from another thread, with each part of the result.
-        """
-        job = Job(task, arguments, on_part, grace, limit)
+        """Queue a job; `on_part` gets, in another thread, each part of the result."""
+        job = Job(task, arguments, on_part, **limits)
         job.future = self._pool.submit(self._run, job)
         return job
 
@@ -206,8 +197,8 @@ def _compile() -> None:
     from tengen import warming
 
     _begin(background=True)
-    for package in warming.STEPS:
-        warming.warm_up(package)
+    for step in warming.STEPS:
+        step()
 
 
 def _begin(*, background: bool) -> None:

@@ -12,7 +12,7 @@ import pytest
 from prediction_games import tasteful_game
 
 from tengen.cli import run
-from tengen.learners.move_prediction import MovePredictor
+from tengen.models import load_model
 from tengen.records.corpus import write_sgf
 
 
@@ -101,8 +101,7 @@ def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
     assert not (tmp_path / "killed.safetensors").exists()
     subprocess.run([*again, "--resume"], cwd=tmp_path, check=True)
     whole, resumed = (
-        MovePredictor.load(tmp_path / f"{name}.safetensors").model_.tensors()
-        for name in ("whole", "killed")
+        load_model(tmp_path / f"{name}.safetensors")[0] for name in ("whole", "killed")
     )
     assert all(np.array_equal(whole[name], resumed[name]) for name in whole)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from prediction_games import pattern_hashes, rings_of, tasteful_game, tasteful_games
+from tests.needs import need
 
 from tengen.board import Board, Point
 from tengen.errors import TengenError
@@ -17,10 +17,8 @@ from tengen.learners.move_prediction.kernels import salt
 from tengen.learners.move_prediction.learner import TOPS, feature_count
 from tengen.learners.move_prediction.settings import TEMPLATES, PredictionSettings
 from tengen.learners.move_prediction.training import (
-    GAMES_PER_JOB,
-    PatternCounter,
     halves,
-    jobs_of,
+    join_counts,
     learn_frequencies,
     read_games,
     refuse_unsuitable,
@@ -146,48 +144,29 @@ def test_priors_do_not_depend_on_how_a_symmetric_board_lies() -> None:
             assert np.allclose(grid, other)
 
 
-def test_the_counter_counts_through_growth() -> None:
-    rng = np.random.default_rng(0)
-    keys = rng.integers(1, 5000, 20_000)
-    counter = PatternCounter(size=16)
-    for part in np.array_split(keys, 7):
-        counter.add(part, np.ones(len(part), np.int64))
-    counter.add(np.array([0]), np.array([9]))
-    expected = Counter(keys.tolist())
-    assert len(counter) == len(expected)
-    kept = sorted(key for key, count in expected.items() if count >= 3)
-    assert counter.frequent(3).tolist() == kept
+def test_counts_of_several_parts_are_added() -> None:
+    keys = np.random.default_rng(0).integers(-5000, 5000, 20_000)
+    parts = [np.unique(part, return_counts=True) for part in np.array_split(keys, 7)]
+    found, counts = join_counts(parts)
+    assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == Counter(keys.tolist())
+    assert (np.diff(found) > 0).all()
 
 
-def same_everywhere(monkeypatch: pytest.MonkeyPatch, **shared: object) -> None:
-    """Compare the patterns counted by one process with those counted by several."""
+@pytest.mark.parametrize("where", ["here", pytest.param("local", marks=pytest.mark.slow)])
+@pytest.mark.filterwarnings("ignore")  # Ray leaves sockets to the end of the interpreter
+def test_two_processes_count_what_one_counts(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_module, "GAMES_PER_JOB", 2)
-    games, settings = tasteful_games(7), PredictionSettings(top=0)
-    one = learn_frequencies(games, np.arange(7), settings)
-    two = learn_frequencies(games, np.arange(7), settings, **shared)  # type: ignore[arg-type]
+    task = tasteful_games(7), np.arange(7), PredictionSettings(top=0)
+    one = learn_frequencies(*task)
+    if where == "here":
+        two = learn_frequencies(*task, workers=2)
+    else:
+        ray = need("ray")
+        two = learn_frequencies(*task, ray=where)
+        ray.shutdown()
     assert len(one.keys) > 100
     assert np.array_equal(one.keys, two.keys)
     assert np.array_equal(one.frequency, two.frequency)
-
-
-def test_two_processes_count_what_one_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    same_everywhere(monkeypatch, workers=2)
-
-
-@pytest.fixture
-def cluster() -> Iterator[None]:
-    ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # Ray leaves sockets to the end of the interpreter
-def test_a_cluster_counts_what_one_process_counts(
-    cluster: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    same_everywhere(monkeypatch, ray="auto")
 
 
 # ----- Reading -----
@@ -213,17 +192,28 @@ def test_what_cannot_be_used_is_skipped_and_counted(mixed) -> None:
     path, good = mixed
     games, skipped = read_games([str(path)], 7)
     assert [games.record(g).moves for g in range(len(games))] == [game.moves for game in good]
-    assert (skipped.damaged, skipped.illegal, skipped.other_sizes) == (1, 1, 1)
-    assert skipped.unsuitable == 2 and skipped.total == 5
-    told = skipped.lines()
-    assert len(told) == 4 and "mixed.sgf" in told[0]
-    assert "skipped: 1 with illegal moves" in told
+    assert skipped["of other sizes"] == skipped["with illegal moves"] == 1
+    assert skipped["with setup stones or fewer than 10 moves"] == 2
+    [damaged] = [reason for reason in skipped if "damaged" in reason]
+    assert "mixed.sgf" in damaged and skipped.total() == 5
 
 
 def test_no_game_left_is_an_error_that_says_why(mixed) -> None:
     path, _ = mixed
-    with pytest.raises(TengenError, match=r"no games of size 13; skipped: 1 damaged.*9 of other"):
+    with pytest.raises(TengenError, match=r"no games of size 13; skipped: 9 of other.*1 damaged"):
         read_games([str(path)], 13)
+
+
+def test_a_full_disk_is_an_error_and_loses_no_moves_silently(mixed) -> None:
+    path, _ = mixed
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (101, hard))  # a part of the moves fits
+    try:
+        with pytest.raises(OSError, match="too large"):
+            read_games([str(path)], 7)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_moves_lie_on_disk_and_are_not_copied(mixed, monkeypatch) -> None:
@@ -236,14 +226,3 @@ def test_moves_lie_on_disk_and_are_not_copied(mixed, monkeypatch) -> None:
     assert len(again) == 2 * len(good)
     assert np.array_equal(again.moves, np.tile(whole.moves, 2))
     assert np.array_equal(np.diff(again.offsets), np.tile(np.diff(whole.offsets), 2))
-
-
-def test_jobs_hold_the_chosen_games_in_order(mixed) -> None:
-    path, _ = mixed
-    games, _ = read_games([str(path)], 7)
-    which = np.tile(np.array([4, 0, 2]), GAMES_PER_JOB // 2)
-    jobs = list(jobs_of(games, which))
-    assert [len(job) for job in jobs] == [GAMES_PER_JOB, len(which) - GAMES_PER_JOB]
-    asked = games.take(which)
-    assert np.array_equal(np.concatenate([job.moves for job in jobs]), asked.moves)
-    assert np.array_equal(np.concatenate([job.colours for job in jobs]), asked.colours)

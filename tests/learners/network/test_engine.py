@@ -259,6 +259,9 @@ def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv(engines.VARIABLE, "cuda")
     with pytest.raises(SpecError, match=r"TENGEN_DEVICE: .*no GPU"):
         gpu_wanted()
+    assert engines.chosen_device("auto") == engines.chosen_device("cpu") == "cpu"
+    with pytest.raises(SpecError, match="abacus"):
+        engines.chosen_device("abacus")
 
 
 def test_a_gpu_that_dies_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -17,23 +19,13 @@ from tengen.errors import ModelError
 
 torch = need("torch")
 
-from tengen.learners.network import DeepNetwork, katago  # noqa: E402
-from tengen.learners.network.distillation import (  # noqa: E402
-    distil,
-    fit_temperatures,
-    softened,
-    teacher_arrays,
-)
-from tengen.learners.network.katago import (  # noqa: E402
-    Teacher,
-    inputs_of,
-    positions_of,
-    rule_inputs,
-)
-from tengen.learners.network.katago_kernels import LADDER_BIT  # noqa: E402
-from tengen.learners.network.settings import DESIGNS, DistillationSettings  # noqa: E402
-from tengen.learners.network.shards import Shard  # noqa: E402
-from tengen.models import Run, read_card  # noqa: E402
+from tengen.learners.network import DeepNetwork, katago
+from tengen.learners.network.distillation import distil, fit_temperatures, softened, teacher_arrays
+from tengen.learners.network.katago import Teacher, inputs_of
+from tengen.learners.network.katago_kernels import LADDER_BIT
+from tengen.learners.network.settings import DESIGNS, DistillationSettings
+from tengen.learners.network.shards import Shard
+from tengen.models import Run, read_card
 
 # The layers of a small network in KataGo's order: convolutions (side, channels in and out), norms,
 # products, biases; other words stand for themselves.
@@ -74,6 +66,11 @@ def write_network(path: Path, *, version: int = 8, seed: int = 1) -> Path:
 
 
 @pytest.fixture(scope="module")
+def raw(load_benchmark: Callable[[str], ModuleType]) -> ModuleType:
+    return load_benchmark("katago_raw")
+
+
+@pytest.fixture(scope="module")
 def teacher(tmp_path_factory: pytest.TempPathFactory) -> Teacher:
     return Teacher(write_network(tmp_path_factory.mktemp("teacher") / "net.bin.gz")).eval()
 
@@ -90,20 +87,20 @@ def _boards(size: int, count: int) -> list[Board]:
     return boards
 
 
-def test_the_answers_have_their_shapes_and_ranges(teacher: Teacher) -> None:
-    said = teacher(*inputs_of(positions_of(_boards(9, 5), torch.device("cpu"))))
+def test_the_answers_have_their_shapes_and_ranges(teacher: Teacher, raw: ModuleType) -> None:
+    said = teacher(*inputs_of(raw.positions_of(_boards(9, 5))))
     assert said.moves.shape == (5, 82) and said.ownership.shape == (5, 81)
     assert ((said.winner > 0) & (said.winner < 1)).all()
     assert (said.spread > 0).all() and (said.ownership.abs() <= 1).all()
 
 
-def test_a_ladder_is_an_input() -> None:
+def test_a_ladder_is_an_input(raw: ModuleType) -> None:
     board = Board(9, rules=Rules.preset("chinese"))
     # White's stone at D6 has two liberties; Black can catch it in a ladder.
     for move in ("C6", "D6", "D7", "A1", "E5", "A2"):
         board.play(move)
     assert board.turn == BLACK
-    planes, _ = inputs_of(positions_of([board], torch.device("cpu")))
+    planes, _ = inputs_of(raw.positions_of([board]))
     row, col = 9 - 6, 3
     liberties = board.liberties("D6")
     assert liberties == 2 and planes[0, 4, row, col]
@@ -112,30 +109,30 @@ def test_a_ladder_is_an_input() -> None:
     assert not planes[0, 14, 9 - 7, 3], "Black's own stone is not"
 
 
-def test_owners_are_told_under_area_scoring_only() -> None:
+def test_owners_are_told_under_area_scoring_only(raw: ModuleType) -> None:
     moves = ("B5", "D5", "B4", "D4", "B3", "D3", "B2", "D2", "B1", "D1")
     for name, told in (("chinese", True), ("japanese", False)):
         board = Board(5, rules=Rules.preset(name))
         for move in moves:
             board.play(move)
-        planes, whole = inputs_of(positions_of([board], torch.device("cpu")))
+        planes, whole = inputs_of(raw.positions_of([board]))
         assert bool(planes[0, 18, :, 0].all()) == told
         assert bool(planes[0, 19, :, 4].all()) == told
         assert not planes[0, 18, :, 2].any(), "nobody owns the middle"
         assert whole[0, 9] == (0 if told else 1)
 
 
-def test_white_is_given_a_point_for_a_move_ahead_under_territory_scoring() -> None:
+def test_white_is_given_a_point_for_a_move_ahead_under_territory_scoring(raw: ModuleType) -> None:
     board = Board(9, komi=6.5, rules=Rules.preset("japanese"))
     board.play("E5")
-    _, whole = inputs_of(positions_of([board], torch.device("cpu")))
+    _, whole = inputs_of(raw.positions_of([board]))
     assert board.turn == WHITE and whole[0, 5] == pytest.approx(7.5 / 20)
 
 
-def test_rules_become_inputs() -> None:
-    assert rule_inputs(Rules.preset("tromp_taylor"))[:2] == [1.0, 0.5]
-    assert rule_inputs(Rules.preset("aga"))[:2] == [1.0, -0.5]
-    assert rule_inputs(Rules.preset("japanese"))[3:5] == [1.0, 1.0]
+def test_rules_become_inputs(raw: ModuleType) -> None:
+    assert raw.rule_inputs(Rules.preset("tromp_taylor"))[:2] == [1.0, 0.5]
+    assert raw.rule_inputs(Rules.preset("aga"))[:2] == [1.0, -0.5]
+    assert raw.rule_inputs(Rules.preset("japanese"))[3:5] == [1.0, 1.0]
 
 
 FAULTS = (
@@ -174,11 +171,11 @@ def test_a_bad_file_is_one_clear_error(
 def _games(count: int, plies: int) -> Shard:
     chance = np.random.default_rng(3)
     moves = [chance.permutation(361)[:plies].astype(np.int16) for _ in range(count)]
-    komi, territory = np.full(count, 6.5, np.float32), np.ones(count, np.int8)
-    return Shard.of_machines(19, 19, moves, komi=komi, territory=territory)
+    komi, territory = np.full(count, 6.5, np.float32), np.ones(count, np.bool_)
+    return Shard.of_moves(19, 19, moves, komi=komi, territory=territory)
 
 
-def test_games_are_encoded_as_boards_are() -> None:
+def test_games_are_encoded_as_boards_are(raw: ModuleType) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     shard = _games(2, 30)
@@ -186,14 +183,13 @@ def test_games_are_encoded_as_boards_are() -> None:
         codes, earlier, *others = teacher_arrays(shard, pool)
     board = Board(19, komi=6.5, rules=Rules.preset("japanese"))
     for i in range(30):
-        _, _, here, ladders, *rest = positions_of([board], torch.device("cpu"))
+        _, _, here, ladders, *rest = raw.positions_of([board])
         assert np.array_equal(here[0], codes[i])
         assert np.array_equal(ladders[0], codes[earlier[i]] & LADDER_BIT > 0)
         assert all(
             np.array_equal(one[0], other[i]) for one, other in zip(rest, others, strict=True)
         )
-        row, col = divmod(int(shard.moves[i]), 19)
-        board.play("ABCDEFGHJKLMNOPQRST"[col] + str(19 - row))
+        board.push(int(shard.moves[i]))
 
 
 def test_the_temperature_of_each_phase_is_found_again() -> None:

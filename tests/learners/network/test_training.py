@@ -17,17 +17,11 @@ from tengen.errors import SpecError
 from tengen.learners.network import DESIGNS, NetworkSettings, Shard, inputs, settings
 from tengen.learners.network.engine import torch_or_refuse
 from tengen.learners.network.settings import check_design
-from tengen.learners.network.shards import NO_SCORE
 
 torch = need("torch")
 
-from tengen.learners.network.torch_network import (  # noqa: E402
-    Network,
-    plane_table,
-    planes_of,
-    statistics,
-)
-from tengen.learners.network.training import Muon, Sampler, Source, Trainer, gather, learn_one  # noqa: E402  # noqa: E402
+from tengen.learners.network.torch_network import Network, plane_table, planes_of, statistics
+from tengen.learners.network.training import Muon, Sampler, Source, Trainer, gather, learn_one
 
 CPU = torch.device("cpu")
 
@@ -60,7 +54,7 @@ def test_positions_of_a_game_are_those_of_its_boards() -> None:
         board.play(move)
     seen = inputs.of_boards(boards, ladders=False)
     played = np.array([index_of(point, 5, 5) for _, point in board.moves], np.int16)
-    shard = Shard.of_machines(5, 5, [played] * 2, komi=np.full(2, 2.5, np.float32))
+    shard = Shard.of_moves(5, 5, [played] * 2, komi=np.full(2, 2.5, np.float32))
     with ThreadPoolExecutor(1) as pool:
         packed = shard.encoded(ladders=False, pool=pool)
     for cut in (slice(7), slice(7, None)):
@@ -69,10 +63,10 @@ def test_positions_of_a_game_are_those_of_its_boards() -> None:
 
 def source_of(lines: int, games: int) -> Source:
     points, rng = lines * lines, np.random.default_rng(lines)
-    shard = Shard.of_machines(
+    shard = Shard.of_moves(
         lines, lines, [rng.permutation(points)[:6].astype(np.int16) for _ in range(games)],
         komi=np.full(games, 1.5, np.float32), winner=np.ones(games, np.int8),
-        score=np.full(games, 2.5, np.float32), labelled=np.arange(games, dtype=np.int32),
+        score=np.full(games, 2.5, np.float32), labelled=np.ones(games, np.bool_),
         ownership=np.ones((games, points), np.int8),
     )  # fmt: skip
     return gather([shard], device=CPU, threads=1)
@@ -80,12 +74,12 @@ def source_of(lines: int, games: int) -> Source:
 
 def test_targets_are_those_of_the_side_to_move() -> None:
     first, second = (np.array([n, 24, 25], np.int16) for n in (3, 4))
-    known = Shard.of_machines(
+    known = Shard.of_moves(
         5, 5, [first, second], komi=np.full(2, 1.5, np.float32), winner=np.array([1, 2], np.int8),
-        score=np.array([2.5, NO_SCORE], np.float32), labelled=np.array([1], np.int32),
-        ownership=np.arange(25, dtype=np.int8)[None],
+        score=np.array([2.5, np.nan], np.float32), labelled=np.array([False, True]),
+        ownership=np.array([np.zeros(25), np.arange(25)], np.int8),
     )  # fmt: skip
-    unknown = Shard.of_machines(5, 5, [first])
+    unknown = Shard.of_moves(5, 5, [first])
     batch = gather([unknown, known], device=CPU, threads=1).batch(torch.arange(9))
     assert batch.moves.tolist() == [3, 24, 25, 3, 24, 25, 4, 24, 25]
     assert batch.winner.tolist() == [-1, -1, -1, 1, 0, 1, 0, 1, 0]

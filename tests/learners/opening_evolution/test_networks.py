@@ -8,7 +8,7 @@ import pytest
 from tengen.board import BLACK, PASS, Board, Rules
 from tengen.board.coordinates import transform
 from tengen.errors import ModelError
-from tengen.learners.opening_evolution import Dense, Shape, Shared, Spatial, Tiled
+from tengen.learners.opening_evolution.networks import Dense, Shape, Shared, Spatial, Tiled
 
 BOARDS = 6
 
@@ -68,15 +68,6 @@ def test_values_agree_with_the_plain_forward_pass(size: int) -> None:
             )
 
 
-def value_after(
-    shape: Shape, weights: np.ndarray, board: Board, moves: list[int], me: int
-) -> float:
-    twin = board.copy()
-    for move in moves:
-        twin.push(move)
-    return shape.value(weights, twin, me)
-
-
 def slow_minimax(shape: Shape, weights: np.ndarray, board: Board, plies: int) -> dict[int, float]:
     """Value every legal move by playing everything out on real boards."""
     me = board.turn
@@ -85,7 +76,11 @@ def slow_minimax(shape: Shape, weights: np.ndarray, board: Board, plies: int) ->
         after = board.copy()
         after.push(move)
         replies = [PASS, *list(after.legal_moves)[:-1]] if plies == 2 else [PASS]
-        values[move] = min(value_after(shape, weights, after, [reply], me) for reply in replies)
+        values[move] = np.inf
+        for reply in replies:
+            twin = after.copy()
+            twin.push(reply)
+            values[move] = min(values[move], shape.value(weights, twin, me))
     return values
 
 

@@ -15,13 +15,9 @@ import numpy as np
 import pytest
 from tests.needs import need
 
-from tengen.learners.opening_evolution import (
-    KIND,
-    EvolutionSettings,
-    evolve,
-    measure_on,
-    measure_with,
-)
+from tengen.contracts import Player
+from tengen.learners.opening_evolution import EvolutionSettings, OpeningEvolution
+from tengen.learners.opening_evolution.learner import Measure, measure_on, measure_with
 from tengen.models import Run
 from tengen.players import make_expert, make_player
 
@@ -32,9 +28,17 @@ REAL = (
 )
 
 
+def evolved(plan: EvolutionSettings, measure: Measure) -> np.ndarray:
+    return OpeningEvolution(settings=plan).fit(measure).breeding_.breeder.weights
+
+
 def weights_of(plan: EvolutionSettings, workers: int) -> np.ndarray:
-    opponents = [make_player("static") for _ in range(workers)]
-    return evolve(plan, measure_with(opponents, make_expert("static"))).breeder.weights
+    opponents = [[make_player("static")] for _ in range(workers)]
+    return evolved(plan, measure_with(opponents, make_expert("static")))
+
+
+def static_player() -> list[Player]:
+    return [make_player("static")]
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +50,7 @@ def cluster() -> Iterator[None]:
 
 
 def on_ray(plan: EvolutionSettings) -> np.ndarray:
-    measure = measure_on("auto", partial(make_player, "static"), partial(make_expert, "static"))
-    return evolve(plan, measure).breeder.weights
+    return evolved(plan, measure_on("auto", static_player, partial(make_expert, "static")))
 
 
 def command(plan: EvolutionSettings, folder: Path) -> list[str]:
@@ -72,10 +75,10 @@ def killed_and_resumed(plan: EvolutionSettings, folder: Path) -> np.ndarray:
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     settings = replace(plan, snapshot_every=5)
-    with Run.open(folder, KIND, settings, resume=True) as run:
+    with Run.open(folder, OpeningEvolution.kind, settings, resume=True) as run:
         assert run.start is not None and 5 <= run.start.step < plan.generations
     subprocess.run(command(plan, folder), check=True, stdout=subprocess.DEVNULL)
-    with Run.open(folder, KIND, settings, resume=True) as run:
+    with Run.open(folder, OpeningEvolution.kind, settings, resume=True) as run:
         assert run.start is not None and run.start.step == plan.generations
         return run.start.arrays["weights"]
 

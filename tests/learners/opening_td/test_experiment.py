@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tengen.cli import run
-from tengen.learners.opening_td import KIND, OpeningTD, TDSettings
+from tengen.learners.opening_td import OpeningTD, TDSettings
 from tengen.models import Run, load_model
 
 SMALL = ["--size", "5", "--plies", "6", "--hidden", "3", "--expert", "playouts:1", "--quiet"]
@@ -70,7 +70,7 @@ def test_a_run_is_not_mixed_up_with_another(
         assert command(*options, *more) == 1
         assert reason in capsys.readouterr().err
     settings = TDSettings(rows=5)
-    with Run.open(tmp_path / "busy", KIND, settings):
+    with Run.open(tmp_path / "busy", OpeningTD.kind, settings):
         assert command("train", "--size", "5", "--out", tmp_path / "busy", "--resume") == 1
     assert "in use by another process" in capsys.readouterr().err
     assert (tmp_path / "model.safetensors").read_bytes() == before

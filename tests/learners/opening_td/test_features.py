@@ -10,8 +10,9 @@ import pytest
 
 from tengen.board import BLACK, WHITE, Board
 from tengen.board.coordinates import elements, transform
-from tengen.learners.opening_td import SETS, TDSettings
+from tengen.learners.opening_td import TDSettings
 from tengen.learners.opening_td.learner import dense_inputs
+from tengen.learners.opening_td.settings import SETS
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_opening_td as slow

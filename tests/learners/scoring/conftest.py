@@ -1,4 +1,4 @@
-"""Let the tests of this folder share `finished_games` and `blocks_reference`."""
+"""Let the tests of this folder import `blocks_reference`."""
 
 import sys
 from pathlib import Path

@@ -8,14 +8,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from finished_games import lone_stone
 from typer.testing import CliRunner
 
-from tengen.board import Board
+from tengen.board import PASS, Board
 from tengen.cli import run as tengen
 from tengen.cli.papers import app
-from tengen.contracts import check_learner
-from tengen.errors import ModelError, SpecError, TengenError
+from tengen.errors import ModelError, TengenError
 from tengen.lab.scoring import (
     Momentum,
     PaperGames,
@@ -27,16 +25,15 @@ from tengen.lab.scoring import (
     train_soft,
 )
 from tengen.learners.scoring import BlockScorer, network
-from tengen.learners.scoring.features import BlockTable, columns, describe_games
+from tengen.learners.scoring.features import BlockTable, describe_games
 from tengen.learners.scoring.network import Ensemble, Rprop, train_ensemble
 from tengen.learners.scoring.self_labelling import (
     Evidence,
     LabelledBlocks,
     fit_safety,
-    judge_games,
     learn_from_scores,
 )
-from tengen.learners.scoring.settings import FAMILIES, ScorerSettings
+from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.scoring.training import (
     MODEL,
     Making,
@@ -48,16 +45,44 @@ from tengen.learners.scoring.training import (
     read_labelled,
     train_scorer,
 )
-from tengen.models import read_metrics
-from tengen.models.store import load_model, save_model
+from tengen.models import find_model, load_model, read_metrics, save_model
 from tengen.players import make_player
-from tengen.records import Corpus, read_games
+from tengen.records import Corpus, GameRecord, read_games
 from tengen.records.arrays import from_records
 from tengen.records.record import board_at
+from tengen.records.sgf_properties import Result
 
 QUICK = ScorerSettings(hidden=3, members=1, epochs=8, rounds=2, seed=1)
 PLAYER = "mcts:playouts=20,resign=0"
 MAKER = ("--made", "5:3", "--player", PLAYER)
+
+
+WALLS = """
+. . X O . . .
+. O X O . . .
+. . X O . . .
+. . X O . O .
+. . X O . . .
+. . X O . . .
+. . X O . . .
+"""
+"""Two walls, a white stone that is dead in Black's corner, and one that lives at home."""
+SCORE = 14 + 1 - 20 - 0.5
+"""What it counts for Black, by territory with komi 0.5."""
+
+
+def lone_stone(dead: bool = True) -> GameRecord:
+    """Return a game that ends so, with that score, or with one that no count explains."""
+    board = Board.from_ascii(WALLS)
+    score = SCORE if dead else 0.5
+    return GameRecord(
+        rows=board.rows,
+        cols=board.cols,
+        setup=[(block.colour, p) for block in board.blocks() for p in block.stones],
+        moves=[(1, PASS), (2, PASS)],
+        komi=0.5,
+        result=Result("score", 1 if score > 0 else 2, abs(score)),
+    )
 
 
 def some_games(every: int = 4):
@@ -215,24 +240,12 @@ def test_members_of_an_ensemble_vote():
     assert np.allclose(votes, np.mean([each.vote(features) for each in alone], axis=0))
     assert ((votes > 0) == task[1]).mean() > 0.9
     tensors = both.tensors("x.")
-    assert np.allclose(Ensemble.read(tensors, "x.").vote(features), votes)
+    assert np.allclose(Ensemble.read(tensors, 3, "x.").vote(features), votes)
     with pytest.raises(ModelError, match="do not fit"):
-        Ensemble.read(tensors | {"x.mean": np.zeros(9)}, "x.")
+        Ensemble.read(tensors | {"x.mean": np.zeros(9)}, 3, "x.")
 
 
 # ----- Learning from scores -----
-
-
-def test_it_is_a_learner(games, table, tmp_path):
-    def fit(learner):
-        learner.settings = QUICK
-        return learner.fit(games, table)
-
-    def same(a, b):
-        one, two = (each.read(table.grids[0]) for each in (a, b))
-        return np.allclose(one.alive, two.alive) and one.safe_probability == two.safe_probability
-
-    check_learner(BlockScorer, fit, tmp_path, same=same)
 
 
 def test_it_believes_games_that_add_up_and_no_others():
@@ -244,26 +257,17 @@ def test_it_believes_games_that_add_up_and_no_others():
     # In the order of their first points: both walls, the stone in the corner, the one at home.
     assert trained.labels[table.rows(0)].tolist() == [True, True, False, True]
     assert (trained.logits(table)[:4] > 0).tolist() == [True, True, False, True]
-    np.testing.assert_array_equal(trained.first.w, learn_from_scores(table, recipe).first.w)
+    np.testing.assert_array_equal(trained.networks.w, learn_from_scores(table, recipe).networks.w)
 
 
-def test_a_model_names_its_families_of_features(games, table, tmp_path):
-    assert list(columns(FAMILIES)) == list(range(142))
-    assert list(columns(["attacks", "paper"])) == [*range(48), *range(138, 142)]
-    with pytest.raises(SpecError, match="families"):
-        ScorerSettings(families=("paper", "magic"))
-    path, old = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
-    chosen = replace(QUICK, families=("paper", "attacks"))
-    BlockScorer(settings=chosen).fit(games, table).save(path)
-    assert BlockScorer.load(path).settings.families == ("paper", "attacks")
-    # A card without families is that of an older model, which has all.
-    BlockScorer(settings=QUICK).fit(games, table).save(path)
-    tensors, card = load_model(path)
-    recipe = {k: v for k, v in card.recipe.items() if k != "families"}
-    save_model(old, tensors, card.model_copy(update={"recipe": recipe}))
-    assert BlockScorer.load(old).settings.families == FAMILIES
-    for wrong in ({"families": ["paper"]}, {"families": ["magic"]}, {"cascade": True}):
-        save_model(old, tensors, card.model_copy(update={"recipe": {**recipe, **wrong}}))
+def test_models_of_other_features_are_refused(tmp_path):
+    tensors, card = load_model(find_model("scorer"))
+    old = tmp_path / "old.safetensors"
+    save_model(old, tensors, card.model_copy(update={"recipe": {**card.recipe, "cascade": True}}))
+    with pytest.raises(ModelError, match=r"old\.safetensors: has a second round"):
+        BlockScorer.load(old)
+    for name in ("mean", "safe_w", "safe_from"):
+        save_model(old, {**tensors, name: tensors[name][:0]}, card)
         with pytest.raises(ModelError, match=r"old\.safetensors"):
             BlockScorer.load(old)
 
@@ -285,13 +289,13 @@ def test_a_count_is_trusted_where_unseen_games_came_out_right(games, table):
     trained = learn_from_scores(
         table, replace(QUICK, epochs=20), chosen=~np.isin(np.arange(24), unseen)
     )
-    doubts, right = judge_games(table, trained, unseen)
+    evidence = Evidence()
+    evidence.add("7x7", table, trained, unseen)
+    doubts, right = evidence["7x7"]
     # A quarter of the records is wrong, and nothing else.
     assert right == [bool(g % 4) for g in unseen]
-    evidence = Evidence()
-    evidence.add(table, trained, unseen)
     evidence.add_unfinished(games, trained, unseen)
-    evidence.add(table.take(np.arange(4)), trained, np.arange(1, 4), "made ")
+    evidence.add("made 7x7", table.take(np.arange(4)), trained, np.arange(1, 4))
     safety, measured = fit_safety(evidence)
     assert measured["7x7 exact"] == np.mean(right)
     assert measured["made 7x7 games"] == 3 and measured["unfinished games"] == 3 * len(unseen)
@@ -395,14 +399,11 @@ def test_a_wrong_number_of_games_is_told(made, tmp_path):
 
 def test_the_command_makes_the_same_scorer_again(file, tmp_path):
     models = []
-    families = ("--families", "paper", "--families", "surroundings")
     for words in (["a"], ["b"], ["b", "--resume"]):
-        quick = ("--epochs", 5, "--members", 1, *families)
-        command(file, "--out", tmp_path / words[0], *words[1:], *quick)
+        command(file, "--out", tmp_path / words[0], *words[1:], "--epochs", 5, "--members", 1)
         models.append(load_model(tmp_path / words[0] / MODEL))
     (first, card), *others = models
     assert "24 games of games.sgf" in card.data and card.recipe["seed"] == 0
-    assert BlockScorer.load(tmp_path / "a" / MODEL).settings.families == families[1::2]
     for tensors, other in others:
         assert other.sha256 == card.sha256
         for name in first:

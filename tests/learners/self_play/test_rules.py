@@ -12,10 +12,10 @@ from tests.needs import need
 
 torch = need("torch")
 
-from tengen.board import PASS, Board, Rules  # noqa: E402
-from tengen.learners.network.inputs import of_boards  # noqa: E402
-from tengen.learners.network.inputs_kernels import PASSES, PLY, SCORE, SIDE  # noqa: E402
-from tengen.learners.self_play.search import SOURCE, Boards, legal  # noqa: E402
+from tengen.board import PASS, Board, Rules
+from tengen.learners.network.inputs import of_boards
+from tengen.learners.network.inputs_kernels import PASSES, PLY, SCORE, SIDE
+from tengen.learners.self_play.search import SOURCE, Boards, legal
 
 CPU = torch.device("cpu")
 SIMPLE = Rules(ko="simple", scoring="area")

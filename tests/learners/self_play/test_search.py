@@ -10,15 +10,9 @@ from tests.needs import need
 
 torch = need("torch")
 
-from tengen.learners.network.inputs_kernels import (  # noqa: E402
-    HISTORY,
-    PASSES,
-    PLY,
-    SCORE,
-    SIDE,
-)
-from tengen.learners.network.settings import Design  # noqa: E402
-from tengen.learners.network.torch_network import (  # noqa: E402
+from tengen.learners.network.inputs_kernels import HISTORY, PASSES, PLY, SCORE, SIDE
+from tengen.learners.network.settings import Design
+from tengen.learners.network.torch_network import (
     FoldedNetwork,
     Network,
     Output,
@@ -26,8 +20,8 @@ from tengen.learners.network.torch_network import (  # noqa: E402
     plane_table,
     planes_of,
 )
-from tengen.learners.self_play.parallel_games import traced  # noqa: E402
-from tengen.learners.self_play.search import Boards, Search, legal, visit_plan  # noqa: E402  # noqa: E402
+from tengen.learners.self_play.parallel_games import traced
+from tengen.learners.self_play.search import Boards, Search, legal, visit_plan
 
 CPU = torch.device("cpu")
 LINES, MOVES = 5, 26

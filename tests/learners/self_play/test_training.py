@@ -14,32 +14,16 @@ from tests.needs import need
 torch = need("torch")
 
 
-from tengen.errors import RunError, SpecError  # noqa: E402
-from tengen.learners.network import DeepNetwork  # noqa: E402
-from tengen.learners.network.inputs import TERRITORY_PLANE  # noqa: E402
-from tengen.learners.network.torch_network import (  # noqa: E402
-    network_arrays,
-    plane_table,
-    planes_of,
-)
-from tengen.learners.network.training import (  # noqa: E402
-    Batch,
-    ReplayBuffer,
-    rate_at,
-)
-from tengen.learners.self_play import CLOCK, LEARNER, read_clock, training  # noqa: E402
-from tengen.learners.self_play.settings import (  # noqa: E402
-    SelfPlaySettings,
-    longest,
-)
-from tengen.learners.self_play.training import (  # noqa: E402
-    Loop,
-    Piece,
-    Pupil,
-    play_piece,
-)
-from tengen.models import Run, read_metrics  # noqa: E402
-from tengen.parallel import Team  # noqa: E402
+from tengen.errors import RunError, SpecError
+from tengen.learners.network import DeepNetwork
+from tengen.learners.network.inputs import TERRITORY_PLANE
+from tengen.learners.network.torch_network import network_arrays, plane_table, planes_of
+from tengen.learners.network.training import Batch, ReplayBuffer, rate_at
+from tengen.learners.self_play import CLOCK, LEARNER, read_clock, training
+from tengen.learners.self_play.settings import SelfPlaySettings, longest
+from tengen.learners.self_play.training import Loop, Pupil, play_piece
+from tengen.models import Run, read_metrics
+from tengen.parallel import Team
 
 CPU = torch.device("cpu")
 SMALL = SelfPlaySettings(
@@ -156,26 +140,17 @@ def test_workers_play_what_one_process_would(workers: int, ray: str | None) -> N
         for loop in (alone, helped):
             loop.advance(0.1)
     mine, theirs = alone.arrays(), helped.arrays()
-    assert alone.counts() == helped.counts()
     assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    check_batch(alone.rooms[0].buffer.at(torch.arange(len(alone.rooms[0].buffer))))
     tally = alone.rooms[0].games.tally
     assert tally.games == SMALL.games * SMALL.pieces
     assert tally.moves == tally.positions == alone.rooms[0].buffer.total
 
 
-def test_a_piece_is_every_game_to_its_end() -> None:
-    weights = network_arrays(Pupil(SMALL, CPU).network)
-    tally, arrays = play_piece(Piece(SMALL, 5, weights, seed=3))
-    check_batch(Batch(5, 5, *map(torch.from_numpy, arrays)))
-    assert tally.games == SMALL.games
-
-
 def test_a_remote_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
-
-    monkeypatch.setattr(
-        training, "Loop", lambda settings, *_: Loop(settings, team=Team(play_piece))
-    )
+    alone = lambda settings, *_: Loop(settings, team=Team(play_piece))  # noqa: E731
+    monkeypatch.setattr(training, "Loop", alone)
     whole = fitted(tmp_path / "whole")
 
     def stop(row: dict[str, Any]) -> None:

@@ -8,10 +8,8 @@ import pytest
 from tengen.board import BLACK, EMPTY, WHITE, Board, index_of
 from tengen.board.kernels import new_state, play_move
 from tengen.learners.symmetry_network import SymmetryNetwork, SymmetrySettings
-from tengen.learners.symmetry_network import game_kernels as gk
-from tengen.learners.symmetry_network import kernels as ek
-from tengen.learners.symmetry_network import network as definition
-from tengen.learners.symmetry_network.learner import Packing, make_room, split
+from tengen.learners.symmetry_network import kernels as gk
+from tengen.learners.symmetry_network.learner import SIZE, make_room, packing, split
 from tengen.learners.symmetry_network.network import (
     Architecture,
     area_table,
@@ -28,15 +26,10 @@ READS = {EMPTY: (0, 3, 4), BLACK: (2, 6), WHITE: (1, 5)}
 )
 def test_collect_is_the_transpose_of_flat(options):
     architecture = Architecture(**options)
-    pack = Packing(architecture)
+    pack = packing(architecture)
     rng = np.random.default_rng(1)
-    free, flat = rng.normal(size=architecture.size), rng.normal(size=pack.size)
-    assert pack.flat(free) @ flat == pytest.approx(free @ pack.collect(flat), rel=1e-5)
-
-
-def test_kernels_and_definition_agree_on_numbers():
-    for name in ("INPUTS", "EMPTY_POINT", "OFF_BOARD", "BY_LIBERTIES"):
-        assert getattr(ek, name) == getattr(definition, name)
+    free, flat = rng.normal(size=architecture.size), rng.normal(size=SIZE)
+    assert pack.expand(free) @ flat == pytest.approx(free @ pack.collect(flat), rel=1e-5)
 
 
 def as_liberties(board: Board, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,7 +111,7 @@ def test_positions_and_moves_are_valued_by_the_definition(rows, cols, options):
 def test_gradient_of_a_game_is_that_of_the_definition(options):
     """Three positions of a made-up game, lambda-returns written out by hand."""
     architecture, rng = Architecture(**options), np.random.default_rng(0)
-    free, pack = rng.normal(0, 0.3, architecture.size), Packing(architecture)
+    free, pack = rng.normal(0, 0.3, architecture.size), packing(architecture)
     rows = cols = 4
     n, plies = (rows + 2) * (cols + 1) + 1, 2
     xs, stones = np.full((plies + 1, n), 13), np.full((plies + 1, n), 3)
@@ -145,10 +138,11 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
         found = np.array([outputs_of(architecture, at, board) for board in symbols])
         return float((np.log(found / (1 - found)) * errors).sum())
 
-    grads = np.zeros(pack.size, np.float32)
+    grads = np.zeros(SIZE, np.float32)
     targets, offset = target_table(0.4).astype(np.float32), make_room(rows, cols).work.offset
     game = plies, xs, stones, outs, classes, offset, rows, cols
-    gk.td_gradient(split(pack.flat(free)), targets, 0.9, *game, split(grads))
+    net = split(pack.expand(free).astype(np.float32))
+    gk.td_gradient(net, targets, 0.9, *game, split(grads))
     learned = pack.collect(grads)
     for part in architecture.slices.values():
         for _ in range(3):

@@ -19,9 +19,7 @@ from tengen.learners.symmetry_network.network import (
     forward,
     kernel_tying,
     move,
-    odd,
     solve,
-    swapped_pair,
     transform,
     untied,
 )
@@ -138,13 +136,6 @@ def test_initial_network_speaks_through_its_biases():
     assert np.allclose(outputs, expected)
 
 
-def test_numbers_that_the_colours_exchange():
-    pair, minus = swapped_pair(), swapped_pair(-1)
-    for kind in (pair, minus, odd(TYPES["F"])):
-        assert np.array_equal(kind.of("x") @ kind.of("x"), np.eye(kind.size))
-        assert np.array_equal(kind.of("x") @ kind.of("r"), kind.of("r") @ kind.of("x"))
-
-
 @pytest.mark.parametrize(
     "tying",
     [kernel_tying(PAPER, PAPER), bias_tying(PAPER, "rsx"), untied((9, 2, 3))],
@@ -158,4 +149,3 @@ def test_gradients_go_back_the_way_weights_came(tying: Tying):
 
 def test_only_what_nothing_changes_has_a_bias():
     assert bias_tying(PAPER).free == 4  # the four T units
-    assert untied((9, 2, 3)).free == 54

@@ -1,29 +1,23 @@
 """Hash patterns of stones, match them, rank candidate moves, learn the re-ranker, replay games.
 
 A template is a set of offsets around a centre. Templates are nested and grow in rings of the
-distance d = |dr| + |dc| + max(|dr|, |dc|). Ring r holds the offsets of template r that template
-r - 1 does not have, so one stone changes one ring of each centre, and the hash of template t is the
-xor of rings 0 to t. The centre itself is not hashed, and empty points have key 0. The last template
-is the whole board.
+distance d = |dr| + |dc| + max(|dr|, |dc|), so one stone changes one ring of each centre, and the
+hash of template t is the xor of rings 0 to t. The centre is not hashed, and empty points have key
+0. The last template is the whole board.
 
 `rings` has shape (2, rows * cols, RINGS, 8): side to move minus one, centre (row-major), ring,
 orientation. Colours are relative to the side to move: own stones, enemy stones, points off the
-board. The canonical hash of a pattern is the minimum over its eight orientations. Rotating or
-mirroring the board does not change it, nor does swapping the colours together with the side to
-move.
+board. The canonical hash of a pattern is the minimum over its eight orientations.
 
-Patterns are numbered from 1 as in the dictionary; 0 means "no known pattern". The largest known
-pattern at a point is looked up again only where a change on the board can alter it: a stone outside
-the next larger template changes nothing.
-
-A candidate has ten features: its pattern, its point, and for each of the last four moves the
-pattern it was played on and its offset from the candidate.
+Patterns are numbered from 1 as in the dictionary; 0 means "no known pattern". A candidate has ten
+features: its pattern, its point, and for each of the last four moves the pattern it was played on
+and its offset from the candidate.
 
 `tables` is a tuple: rings of the empty board, hash keys by offset, colour and orientation, rings of
 offsets, templates, the dictionary's keys and values, and its sieve (see `_match`). `games` is a
 tuple: points, colours and offsets of all moves, and the numbers of the games to replay. A
-*follower* is a tuple of arrays that replays one game after the other and tracks the largest known
-pattern at every point.
+*follower* is a tuple of arrays that replays games and tracks the largest known pattern at every
+point.
 """
 
 # mypy: ignore-errors
@@ -62,20 +56,10 @@ _FOUND, _DEPTH, _LEVEL, _CHANGED = 0, 1, 2, 3
 
 @hot_kernel
 def salt(ring):
-    """Return the word that separates the keys of templates ending with different rings.
-
-    Model files contain salted keys, so it never changes.
-    """
+    """Return the word that separates the keys of templates; as in model files, it never changes."""
     z = np.uint64(ring + 181) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     return np.int64(z ^ (z >> np.uint64(27)))
-
-
-@inner_kernel
-def distance(dr, dc):
-    """Return |dr| + |dc| + max(|dr|, |dc|)."""
-    a, b = abs(dr), abs(dc)
-    return a + b + max(a, b)
 
 
 @kernel
@@ -120,10 +104,7 @@ def takes_turn(s, p, colour):
 
 @kernel
 def play_with_rings(s, rings, keys, ring_of, before, p, colour):
-    """Play a legal move or a pass and update the rings.
-
-    `before` has room for the colours of the bordered board before the move.
-    """
+    """Play a legal move or a pass and update the rings; `before` gets the colours before it."""
     if p <= 0:
         play_move(s, p, colour)
         return
@@ -208,11 +189,7 @@ def expert_patterns(games, rows, cols, empty, hash_keys, ring_of, templates, out
 
 @inner_kernel
 def _new_matches(area, templates):
-    """Return a matching that is all out of date.
-
-    Its arrays: the rows _FOUND to _CHANGED; the known patterns of all sizes (0 first); and the
-    frequency of the largest one.
-    """
+    """Return a matching: rows _FOUND to _CHANGED, known patterns of all sizes, frequencies."""
     return (
         np.zeros((4, 2, area), np.int64),
         np.zeros((2, area, templates.shape[0] + 1), np.int64),
@@ -224,8 +201,7 @@ def _new_matches(area, templates):
 def _match_side(rings, side, tables, frequency, matches):
     """Update the largest patterns and their frequencies for one side to move.
 
-    Templates are nested, so those inside the smallest changed ring stay as they are. Frequencies
-    are copied next to the points because the whole list does not fit into the processor's cache.
+    Frequencies are copied next to the points because the whole list does not fit into the cache.
     """
     state, chain, likes = matches
     templates = tables[3]
@@ -244,8 +220,7 @@ def _match_side(rings, side, tables, frequency, matches):
 def _match(rings, side, i, tables, acc, chain, state):
     """Look up the known patterns at point `i` for one side from the changed ring on; count them.
 
-    Most lookups end with an unknown pattern. The sieve, which fits into the cache, rejects nearly
-    all of these without access to the large table.
+    The sieve, which fits into the cache, rejects nearly all unknown patterns.
     """
     _empty, _hash_keys, _ring_of, templates, table, values, sieve = tables
     t = 0
@@ -263,11 +238,11 @@ def _match(rings, side, i, tables, acc, chain, state):
         bit = (key >> SIEVE_SHIFT) & (64 * sieve.shape[0] - 1)
         if not sieve[bit >> 6] >> np.uint64(bit & 63) & np.uint64(1):
             break
-        number = lookup(table, values, key)
-        if number < 0:
+        slot = _find_slot(table, key)
+        if table[slot] != key:
             break
         t += 1
-        chain[side, i, t] = number
+        chain[side, i, t] = values[slot]
     return t
 
 
@@ -295,10 +270,7 @@ def _mark_changes(s, before, ring_of, matches):
 
 @inner_kernel
 def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
-    """Write the ten features of a candidate.
-
-    `earlier` holds the points of the earlier moves, latest first, <= 0: none; and their patterns.
-    """
+    """Write the ten features of a candidate; see `_new_follower` for `earlier`."""
     row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
     out[0] = pattern
     base = n_patterns
@@ -318,11 +290,10 @@ def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
 
 @inner_kernel
 def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
-    """List the legal points; return their number.
+    """List the legal points with their scores, lower is better; return their number.
 
-    order[:take] are the best by frequency, best first; the others follow in row-major order. Ties
-    go to the point nearer to the last move, then nearer to the edge, then first in row-major order.
-    scores[m] is the ranking score of points[m]; lower is better.
+    order[:take] are the best by frequency, best first; the others follow row by row. Ties go to the
+    point nearer to the last move, then nearer to the edge, then to the first.
     """
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     n = held = 0
@@ -335,7 +306,8 @@ def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
             continue
         near = 99
         if last > 0:
-            near = distance(last // (cols + 1) - 1 - row, last % (cols + 1) - 1 - col)
+            a, b = abs(last // (cols + 1) - 1 - row), abs(last % (cols + 1) - 1 - col)
+            near = a + b + max(a, b)
         tie = near * 400 + _octant(row, col, rows, cols)
         points[n] = p
         t = -likes[mover - 1, i] + 1e-13 * tie
@@ -364,8 +336,7 @@ def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
 def _ftrl_step(feats, good, memory, current, penalty, alpha):
     """Learn one sample by FTRL-proximal with an L1 penalty; return its loss before the step.
 
-    `memory` (features, 2) holds z and the sum of squared gradients of each feature; `current` is
-    scratch space for the weights of this sample.
+    `memory` (features, 2) holds z and the sum of squared gradients; `current` is scratch space.
     """
     t = 0.0
     for k in range(WIDTH):
@@ -394,10 +365,9 @@ def _ftrl_weight(z, squares, penalty, alpha):
 def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, final):
     """Rank the legal points and re-rank the best `top` of them; return the number of points.
 
-    `lists` has room for points, order, features and scores. final[m] belongs to the m-th entry of
-    the order. The re-ranked ones come first and get the logarithm of P(good), the others the
-    logarithm of their frequency, shifted so that the best of them stays below. With `ties`, mirror
-    images are all re-ranked or none: a policy must not depend on the orientation.
+    final[m] belongs to the m-th entry of the order: the re-ranked get the logarithm of P(good), the
+    others that of their frequency, shifted below. With `ties`, mirror images are all re-ranked or
+    none: a policy must not depend on the orientation.
     """
     moves, order, feats, scores = lists
     state, _chain, likes = matches
@@ -497,10 +467,9 @@ def score_board(s, earlier, tables, frequency, weights, top, points, final):
 
 @inner_kernel
 def _new_follower(rows, cols, tables):
-    """Return (position, rings, matches, its colours before a move, history).
+    """Return (position, rings, matches, its colours before a move, earlier moves).
 
-    The history holds the points of the earlier moves and the patterns they were played on, latest
-    first.
+    Of the earlier moves, latest first: points (<= 0 for none) and the patterns they were played on.
     """
     s = new_state(rows, cols)
     matches = _new_matches(rows * cols, tables[3])
@@ -599,11 +568,10 @@ def rank_games(
 ):  # fmt: skip
     """Replay games for the re-ranker, to measure, to learn, or to store samples.
 
-    If `hits` has rows, every expert's move is ranked with the `weights`: its credit is added to
-    `hits` and `counts` by phase, and the loss is returned. Otherwise the `top` candidates and the
-    expert's move are samples. If `samples` has rows (label, then WIDTH features) they are stored
-    there and their number is returned; else the re-ranker learns them by FTRL-proximal with the
-    state `memory`, and the sum of losses is returned.
+    If `hits` has rows, the credit of every move is added to `hits` and `counts` by phase; returns
+    the loss. Else if `samples` has rows (label, then WIDTH features), the `top` candidates and the
+    move are stored; returns their number. Else FTRL-proximal learns them with the state `memory`;
+    returns the sum of losses.
     """
     points, colours, offsets, which = games
     follower = _new_follower(rows, cols, tables)
@@ -665,13 +633,6 @@ def _find_slot(table, key):
     return i
 
 
-@inner_kernel
-def lookup(table, values, key):
-    """Return the number stored for `key`, or -1."""
-    i = _find_slot(table, key)
-    return values[i] if table[i] == key else -1
-
-
 @kernel
 def store_all(table, values, keys, numbers):
     """Store distinct keys (not 0) with their numbers."""
@@ -679,23 +640,3 @@ def store_all(table, values, keys, numbers):
         i = _find_slot(table, keys[j])
         table[i] = keys[j]
         values[i] = numbers[j]
-
-
-@kernel
-def add_counts(table, counts, used, keys, amounts):
-    """Add amounts to the counts of keys until the table is 60 % full; return how many were added.
-
-    `used` (one entry) is the number of distinct keys. The caller enlarges the table and continues.
-    """
-    limit = table.shape[0] * 6 // 10
-    for j in range(keys.shape[0]):
-        if keys[j] == 0:
-            continue
-        i = _find_slot(table, keys[j])
-        if table[i] == 0:
-            if used[0] >= limit:
-                return j
-            table[i] = keys[j]
-            used[0] += 1
-        counts[i] += amounts[j]
-    return keys.shape[0]

@@ -1,7 +1,7 @@
 """The move predictor: its model, and the estimator and policy around it.
 
 A pattern is the arrangement of own stones, enemy stones, empty points and edge on a template around
-a point. The fixed random keys that hash patterns are made here; `kernels` uses them.
+a point.
 """
 
 from __future__ import annotations
@@ -29,13 +29,10 @@ if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.records.arrays import GameArrays
 
-TOPS = (1, 5, 10, 20, 40, 60, 80)
-"""Ranks at which cumulative accuracy is measured."""
-_KEY_SEED = 20070401
-"""Seed of the hash keys. Model files contain hashes, so it never changes."""
+TOPS = (1, 5, 10, 20, 40, 60, 80)  # ranks at which cumulative accuracy is measured
+_KEY_SEED = 20070401  # of the hash keys; model files contain hashes, so it never changes
 _PHASES = 10
-_PASS_PRIOR = 1e-4
-"""Prior of a pass while other moves are legal: passes are not predicted."""
+_PASS_PRIOR = 1e-4  # prior of a pass while other moves are legal: passes are not predicted
 _DEFAULTS = PredictionSettings()
 _NONE = np.zeros((0, 2))
 
@@ -80,8 +77,7 @@ class Measured:
     hits: FloatArray = field(default_factory=lambda: np.zeros((_PHASES, len(TOPS))))
     counts: FloatArray = field(default_factory=lambda: np.zeros(_PHASES))
     loss: float = 0.0
-    seconds: float = 0.0
-    """Processor time."""
+    seconds: float = 0.0  # processor time
 
     @property
     def positions(self) -> int:
@@ -136,42 +132,17 @@ class PredictionModel:
     templates: IntArray
     top: int
     sizes: list[tuple[int, int]]
+    _tables: dict[tuple[int, int], Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def features(self) -> int:
         """Number of features whose weight is not zero."""
         return int(np.count_nonzero(self.weights))
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of a model file; zero weights are left out."""
-        used = np.flatnonzero(self.weights)
-        return {
-            "keys": self.keys,
-            "frequency": self.frequency.astype(np.float32),
-            "weight_index": used.astype(np.uint32),
-            "weights": self.weights[used].astype(np.float16),
-            "templates": self.templates,
-            "top": np.array([self.top], np.int64),
-        }
-
-    @classmethod
-    def from_tensors(
-        cls, tensors: dict[str, NDArray[Any]], sizes: list[tuple[int, int]]
-    ) -> PredictionModel:
-        """Rebuild a model from the arrays that `tensors` returned."""
-        keys, frequency = tensors["keys"], tensors["frequency"].astype(np.float64)
-        weights = np.zeros(feature_count(len(frequency)))
-        weights[tensors["weight_index"]] = tensors["weights"]
-        top, templates = int(tensors["top"][0]), tensors["templates"]
-        # The kernels check no bounds, so foreign files must be rejected here.
-        if len(frequency) != len(keys) + 1 or not sizes:
-            raise ValueError(f"{len(frequency)} frequencies for {len(keys)} patterns")
-        if top < 0 or list(templates) != sorted(set(templates) & set(range(RINGS))):
-            raise ValueError(f"templates {templates.tolist()}, {top} candidates")
-        return cls(keys, frequency, weights, templates, top, list(sizes))
-
     def tables(self, rows: int, cols: int) -> tuple[NDArray[Any], ...]:
         """Return the `tables` of the kernels for one board size."""
+        if (rows, cols) in self._tables:
+            return self._tables[rows, cols]  # type: ignore[no-any-return]
         n = max(len(self.keys), 1)
         size = 1 << max(4, int(np.ceil(np.log2(2.2 * n))))
         table, values = np.zeros(size, np.int64), np.zeros(size, np.int32)
@@ -180,7 +151,9 @@ class PredictionModel:
         bits = np.zeros(64 << max(0, int(np.ceil(np.log2(n / 8)))), np.bool_)  # a byte per key
         bits[(self.keys >> kernels.SIEVE_SHIFT) & (len(bits) - 1)] = True
         sieve = np.packbits(bits, bitorder="little").view(np.uint64)
-        return (*hash_tables(rows, cols), self.templates, table, values, sieve)
+        found = *hash_tables(rows, cols), self.templates, table, values, sieve
+        self._tables[rows, cols] = found
+        return found
 
     def rank_games(
         self,
@@ -206,43 +179,30 @@ class PredictionModel:
             )
         )  # fmt: skip
 
-    def priors(self, board: Board, tables: tuple[NDArray[Any], ...]) -> tuple[IntArray, FloatArray]:
-        """Return the legal points (simple ko) and their normalised scores.
-
-        The last moves of the board are undone to find the patterns they were played on. A position
-        that was set up without moves has no history.
-        """
+    def priors(self, board: Board) -> tuple[IntArray, FloatArray]:
+        """Return the legal points (simple ko) and their normalised scores."""
+        tables = self.tables(board.rows, board.cols)
+        earlier = np.zeros((2, kernels.EARLIER), np.int64)
+        earlier[0] = -1
+        past = board.copy()  # whose last moves are undone to find the patterns they were played on
+        for k in range(min(kernels.EARLIER, len(past.moves))):
+            colour, point = past.undo()
+            earlier[0, k] = point
+            if point > 0:
+                state = np.ascontiguousarray(past.state)
+                earlier[1, k] = kernels.pattern_at(state, colour, point, tables)
         points = np.zeros(board.rows * board.cols, np.int64)
         final = np.zeros(board.rows * board.cols)
         n = kernels.score_board(
-            np.ascontiguousarray(board.state), _history(board, tables), tables, self.frequency,
-            self.weights, self.top, points, final,
+            np.ascontiguousarray(board.state), earlier, tables, self.frequency, self.weights,
+            self.top, points, final,
         )  # fmt: skip
-        if n == 0:
-            return points[:0], final[:0]
-        shares = np.exp(final[:n] - final[:n].max())
+        shares = np.exp(final[:n] - final[:n].max(initial=-np.inf))
         return points[:n], shares / shares.sum()
 
 
-def _history(board: Board, tables: tuple[NDArray[Any], ...]) -> IntArray:
-    """Return the points of the last moves, latest first, and the patterns they were played on."""
-    earlier = np.zeros((2, kernels.EARLIER), np.int64)
-    earlier[0] = -1
-    past = board.copy()
-    for k in range(min(kernels.EARLIER, len(past.moves))):
-        colour, point = past.undo()
-        earlier[0, k] = point
-        if point > 0:
-            state = np.ascontiguousarray(past.state)
-            earlier[1, k] = kernels.pattern_at(state, colour, point, tables)
-    return earlier
-
-
 class MovePredictor(StoredLearner):
-    """Predict how likely a strong player is to choose each legal move.
-
-    It does not evaluate positions, and it never predicts a pass.
-    """
+    """Predict how likely a strong player is to choose each legal move; never a pass."""
 
     kind = "move-prediction"
 
@@ -262,15 +222,16 @@ class MovePredictor(StoredLearner):
     ) -> Self:
         """Learn from games of one size, as returned by `training.read_games`.
 
-        With `run`, checkpoints are saved there and an interrupted training continues from the last
-        one. Games with setup stones or fewer than ten moves raise `TengenError`.
+        With `run`, an interrupted training continues from its last checkpoint there.
         """
         from tengen.learners.move_prediction.training import refuse_unsuitable, train
 
         refuse_unsuitable(games)
-        model = train(games, self.settings, run=run, workers=workers, ray=ray, on_report=on_report)
+        self.model_ = train(
+            games, self.settings, run=run, workers=workers, ray=ray, on_report=on_report
+        )
         self.card_ = None
-        return self._set(model)
+        return self
 
     def open_run(
         self, folder: str | PathLike[str], games: GameArrays, *, resume: bool = False
@@ -282,13 +243,9 @@ class MovePredictor(StoredLearner):
     @classmethod
     def of(cls, model: PredictionModel, settings: PredictionSettings) -> Self:
         """Return a predictor with an existing model."""
-        return cls(settings=settings)._set(model)
-
-    def _set(self, model: PredictionModel) -> Self:
-        self.model_ = model
-        self.sizes_ = model.sizes
-        self._tables: dict[tuple[int, int], Any] = {}
-        return self
+        predictor = cls(settings=settings)
+        predictor.model_ = model
+        return predictor
 
     # ----- Files -----
 
@@ -297,41 +254,49 @@ class MovePredictor(StoredLearner):
             "what": f"Predicts experts' moves by maximum entropy ({self.model_.features} features)",
             "recipe": {"settings": to_plain(self.settings)},
             "seed": self.settings.seed,
-            "sizes": self.sizes_,
+            "sizes": self.model_.sizes,
         }
 
     def _tensors(self) -> Tensors:
-        return self.model_.tensors()
+        model = self.model_
+        used = np.flatnonzero(model.weights)  # zero weights are left out
+        return {
+            "keys": model.keys,
+            "frequency": model.frequency.astype(np.float32),
+            "weight_index": used.astype(np.uint32),
+            "weights": model.weights[used].astype(np.float16),
+            "templates": model.templates,
+            "top": np.array([model.top], np.int64),
+        }
 
     @classmethod
     def _restored(cls, tensors: Tensors, card: Card) -> Self:
+        settings = from_plain(PredictionSettings, card.recipe.get("settings") or {})
+        keys, frequency = tensors["keys"], tensors["frequency"].astype(np.float64)
+        weights = np.zeros(feature_count(len(frequency)))
+        weights[tensors["weight_index"]] = tensors["weights"]
+        top, templates = int(tensors["top"][0]), tensors["templates"]
+        # The kernels check no bounds, so foreign files must be rejected here.
+        if len(frequency) != len(keys) + 1 or not card.sizes:
+            raise ModelError(f"{len(frequency)} frequencies for {len(keys)} patterns")
+        if top < 0 or list(templates) != sorted(set(templates) & set(range(RINGS))):
+            raise ModelError(f"templates {templates.tolist()}, {top} candidates")
         sizes = [(int(rows), int(cols)) for rows, cols in card.sizes]
-        try:
-            settings = from_plain(PredictionSettings, card.recipe.get("settings") or {})
-            model = PredictionModel.from_tensors(tensors, sizes)
-        except (LookupError, ValueError) as failure:
-            raise ModelError(f"not a complete move predictor ({failure})") from None
-        return cls.of(model, settings)
+        return cls.of(PredictionModel(keys, frequency, weights, templates, top, sizes), settings)
 
     # ----- Use -----
 
     def check_size(self, rows: int, cols: int) -> None:
         """Raise `ModelError` if the model was trained for other board sizes."""
-        if (rows, cols) not in self.sizes_:
-            known = ", ".join(f"{r}x{c}" for r, c in self.sizes_)
+        if (rows, cols) not in self.model_.sizes:
+            known = ", ".join(f"{r}x{c}" for r, c in self.model_.sizes)
             name = "this predictor" if self.card_ is None else self.card_.name
             raise ModelError(f"{name} predicts moves on {known}, not on {rows}x{cols}")
 
     def priors(self, board: Board) -> FloatArray:
-        """Return rows x columns + 1 probabilities, pass last; zero where illegal; sum 1.
-
-        A pass gets 0.0001, or 1 if nothing else is legal.
-        """
-        size = board.rows, board.cols
-        self.check_size(*size)
-        if size not in self._tables:
-            self._tables[size] = self.model_.tables(*size)
-        points, priors = self.model_.priors(board, self._tables[size])
+        """Return rows x columns + 1 probabilities, pass last; zero where illegal; sum 1."""
+        self.check_size(board.rows, board.cols)
+        points, priors = self.model_.priors(board)
         out: FloatArray = np.zeros(board.rows * board.cols + 1)
         width = board.cols + 1
         out[(points // width - 1) * board.cols + points % width - 1] = priors

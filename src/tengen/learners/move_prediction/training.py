@@ -2,8 +2,8 @@
 
 The games are shuffled and halved. Half A gives the dictionary (patterns seen at least `minimum`
 times at experts' moves) and the frequencies (used + 1) / (used + unused + 2) of the largest known
-pattern at each legal point, with a counter for "no known pattern". Half B trains the re-ranker on
-the `top` candidates. With top = 0 all games go into half A and nothing is re-ranked.
+pattern at each legal point. Half B trains the re-ranker on the `top` candidates. With top = 0 all
+games go into half A.
 
 The maximum-entropy model with inequality constraints of width W is L1-penalised logistic
 regression. FTRL-proximal fits it in a few passes without holding the samples in memory.
@@ -11,10 +11,12 @@ regression. FTRL-proximal fits it in a few passes without holding the samples in
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,33 +40,16 @@ GAMES_PER_JOB = 250
 _Report = Callable[[str], None]
 
 
-class PatternCounter:
-    """Count 64-bit keys in a hash table that grows."""
+_Counts = tuple[IntArray, IntArray]  # distinct keys in ascending order, and how often each occurred
 
-    def __init__(self, size: int = 1 << 16) -> None:
-        self._table = np.zeros(size, np.int64)
-        self._counts = np.zeros(size, np.int64)
-        self._used = np.zeros(1, np.int64)
 
-    def add(self, keys: IntArray, amounts: IntArray) -> None:
-        """Add amounts to the counts of keys; key 0 is ignored."""
-        done = 0
-        while done < len(keys):
-            done += kernels.add_counts(
-                self._table, self._counts, self._used, keys[done:], amounts[done:]
-            )
-            if done < len(keys):
-                known = self._table != 0
-                grown = PatternCounter(4 * len(self._table))
-                grown.add(self._table[known], self._counts[known])
-                self.__dict__ = grown.__dict__
-
-    def __len__(self) -> int:
-        return int(self._used[0])
-
-    def frequent(self, minimum: int) -> IntArray:
-        """Return the keys that occurred at least `minimum` times, in ascending order."""
-        return np.sort(self._table[(self._table != 0) & (self._counts >= minimum)])
+def join_counts(parts: Sequence[_Counts]) -> _Counts:
+    """Return the sums of counts."""
+    keys, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+    order = np.argsort(keys)
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return keys[first], np.add.reduceat(counts[order], first) if len(first) else counts
 
 
 def expert_keys(games: GameArrays, templates: tuple[int, ...]) -> IntArray:
@@ -78,16 +63,10 @@ def expert_keys(games: GameArrays, templates: tuple[int, ...]) -> IntArray:
     return out[: int(n)]
 
 
-def _count(job: tuple[GameArrays, tuple[int, ...]]) -> tuple[IntArray, IntArray]:
+def _count(job: tuple[GameArrays, tuple[int, ...]]) -> _Counts:
     """Return the distinct keys of some games and the number of times each occurred."""
     keys, counts = np.unique(expert_keys(*job), return_counts=True)
     return keys, counts.astype(np.int64)
-
-
-def jobs_of(games: GameArrays, which: IntArray) -> Iterator[GameArrays]:
-    """Yield the chosen games in groups of GAMES_PER_JOB, copying one group at a time."""
-    for first in range(0, len(which), GAMES_PER_JOB):
-        yield games.take(which[first : first + GAMES_PER_JOB])
 
 
 def train(
@@ -99,11 +78,9 @@ def train(
     ray: str | None = None,
     on_report: _Report = lambda line: None,
 ) -> PredictionModel:
-    """Train on games of one size.
+    """Train on games of one size; `workers` and `ray` share the counting of patterns.
 
-    `workers` and `ray` share the counting of patterns; the result does not depend on them. With
-    `run`, a checkpoint is saved after the frequencies and after each pass of the re-ranker, and an
-    interrupted training continues from the last one.
+    With `run`, a checkpoint is saved after the frequencies and after each pass of the re-ranker.
     """
     part_a, part_b = halves(games, settings)
     if run is not None and run.start is not None:
@@ -137,14 +114,21 @@ def learn_frequencies(
     """Learn the dictionary and the frequencies from half A; the model does not re-rank yet."""
     began = time.process_time()
     rows, cols = int(games.rows[0]), int(games.cols[0])
-    counter = PatternCounter()
-    jobs = ((part, settings.templates) for part in jobs_of(games, which))
-    for keys, counts in map_jobs(_count, jobs, workers=workers, ray=ray):
-        counter.add(keys, counts)
-    known = counter.frequent(settings.minimum)
+    jobs = (
+        (games.take(which[first : first + GAMES_PER_JOB]), settings.templates)
+        for first in range(0, len(which), GAMES_PER_JOB)
+    )
+    parts: list[_Counts] = []
+    for part in map_jobs(_count, jobs, workers=workers, ray=ray):
+        parts.append(part)
+        # Joined when there is as much new as before: every key is sorted a few times only.
+        if sum(len(keys) for keys, _ in parts[1:]) > max(len(parts[0][0]), 1_000_000):
+            parts = [join_counts(parts)]
+    keys, counts = join_counts(parts)
+    known = keys[counts >= settings.minimum]
     seconds = time.process_time() - began
-    on_report(f"{len(counter)} patterns seen, {len(known)} known, {seconds:.1f} s")
-    del counter
+    on_report(f"{len(keys)} patterns seen, {len(known)} known, {seconds:.1f} s")
+    del parts, keys, counts
     model = untrained(known, np.zeros(len(known) + 1), settings, (rows, cols))
     used, unused = np.zeros(len(known) + 1, np.int64), np.zeros(len(known) + 1, np.int64)
     kernels.count_games(
@@ -174,11 +158,7 @@ def learn_reranker(
     run: Run[Any] | None = None,
     on_report: _Report = lambda line: None,
 ) -> None:
-    """Fit the re-ranker of the model on half B, in place.
-
-    `run` gets the state of FTRL-proximal (z and squared gradients per feature) before the first and
-    after every pass; a resumed one continues from its last state.
-    """
+    """Fit the re-ranker of the model on half B, in place, continuing a run."""
     began = time.process_time()
     start = None if run is None else run.start
     memory = np.zeros((len(model.weights), 2)) if start is None else start.arrays["memory"].copy()
@@ -217,75 +197,44 @@ def samples(
     return out[:n, 1:], out[:n, 0]
 
 
-_SHORTEST = 10
-"""Minimum number of moves of a game."""
-
-MERGE = 512
-"""Batches to join at once: a folder of single games yields many small ones."""
+_SHORTEST = 10  # minimum number of moves of a game
+MERGE = 512  # batches to join at once: a folder of single games yields many small ones
 
 
-@dataclass
-class Skipped:
-    """How many games were skipped, and why."""
+def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, Counter[str]]:
+    """Read all usable games on boards of `size` lines; count the others by reason.
 
-    damaged: int = 0
-    first_damage: str = ""
-    other_sizes: int = 0
-    unsuitable: int = 0
-    """With setup stones or too few moves."""
-    illegal: int = 0
-
-    @property
-    def total(self) -> int:
-        """Number of skipped games."""
-        return self.damaged + self.other_sizes + self.unsuitable + self.illegal
-
-    def lines(self) -> list[str]:
-        """Return one line per reason."""
-        found = [
-            (self.damaged, f"damaged, first: {self.first_damage}"),
-            (self.illegal, "with illegal moves"),
-            (self.other_sizes, "of other sizes"),
-            (self.unsuitable, f"with setup stones or fewer than {_SHORTEST} moves"),
-        ]
-        return [f"skipped: {count} {reason}" for count, reason in found if count]
-
-
-def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, Skipped]:
-    """Read all usable games on boards of `size` lines; return them and what was skipped.
-
-    Memory holds about a hundred bytes per game. The moves are in a temporary file that disappears
-    with the arrays.
+    The moves are in a temporary file that disappears with the arrays.
     """
     corpus = Corpus(list(paths))
-    out = Skipped()
-    names: dict[str, str] = {}
+    skipped: Counter[str] = Counter()
     parts: list[GameArrays] = []
     small: list[GameArrays] = []
     nothing = np.zeros(0, np.int16), np.zeros(0, np.int8)
     with tempfile.TemporaryFile() as moves, tempfile.TemporaryFile() as colours:
         for batch in corpus.batches():
-            part = _usable(batch, size, out)
+            part = _usable(batch, size, skipped)
             if len(part):
-                part.moves.tofile(moves)
-                part.colours.tofile(colours)
-                # One string for all games that share it.
-                rules = [names.setdefault(str(rule), str(rule)) for rule in part.rules]
+                # Not by `tofile`, which ignores a full disk.
+                moves.write(part.moves.tobytes())
+                colours.write(part.colours.tobytes())
+                rules = [sys.intern(str(rule)) for rule in part.rules]
                 light = replace(part, moves=nothing[0], colours=nothing[1])
                 small.append(replace(light, rules=np.array(rules, dtype=np.object_)))
             if len(small) == MERGE:
                 parts.append(concatenate(small))
                 small = []
-        out.damaged = corpus.damaged
-        out.first_damage = str(next((f for f in corpus.faults if not f.repaired), ""))
+        if corpus.damaged:
+            first = next((fault for fault in corpus.faults if not fault.repaired), "")
+            skipped[f"damaged, first: {first}"] = corpus.damaged
         parts += small
         if not parts:
-            reasons = "".join(f"; {line}" for line in out.lines())
+            reasons = "".join(f"; skipped: {n} {reason}" for reason, n in (+skipped).items())
             raise TengenError(f"{' '.join(paths)}: no games of size {size}{reasons}")
         games = replace(
             concatenate(parts), moves=_mapped(moves, np.int16), colours=_mapped(colours, np.int8)
         )
-    return games, out
+    return games, +skipped
 
 
 def refuse_unsuitable(games: GameArrays) -> None:
@@ -304,17 +253,18 @@ def _suitable(games: GameArrays) -> BoolArray:
     return np.asarray(bare & (games.lengths() >= _SHORTEST), dtype=np.bool_)
 
 
-def _usable(batch: GameArrays, size: int, out: Skipped) -> GameArrays:
+def _usable(games: GameArrays, size: int, skipped: Counter[str]) -> GameArrays:
     """Return the usable games of a batch, and count the others."""
-    fits = (batch.rows == size) & (batch.cols == size)
-    out.other_sizes += int(len(batch) - fits.sum())
-    part = batch if fits.all() else batch.where(fits)
-    good = _suitable(part)
-    out.unsuitable += int(len(part) - good.sum())
-    part = part if good.all() else part.where(good)
-    legal = ~replay_refusals(part)
-    out.illegal += int(len(part) - legal.sum())
-    return part if legal.all() else part.where(legal)
+    tests: dict[str, Callable[[GameArrays], BoolArray]] = {
+        "of other sizes": lambda games: (games.rows == size) & (games.cols == size),
+        f"with setup stones or fewer than {_SHORTEST} moves": _suitable,
+        "with illegal moves": lambda games: ~replay_refusals(games),
+    }
+    for reason, test in tests.items():
+        good = test(games)
+        skipped[reason] += int(len(games) - good.sum())
+        games = games if good.all() else games.where(good)
+    return games
 
 
 def _mapped(file: IO[bytes], kind: type[np.generic]) -> NDArray[Any]:

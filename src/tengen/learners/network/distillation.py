@@ -1,20 +1,20 @@
 """Teach a network from the answers of a stronger one, KataGo's.
 
 Positions come from games of people and from games that the teacher plays with random mistakes on
-boards of several sizes. The teacher evaluates each position once; the answers stay on the device
-and are drawn from several times while more positions arrive. Besides what is best, the network
-keeps learning what people play: their moves in their games, and the teacher's policy, softened
-to people's uncertainty, where there are no games of people.
+boards of several sizes. The teacher evaluates each position once; batches are drawn from its
+answers several times while more positions arrive. The network also learns what people play: their
+moves in their games, and elsewhere the teacher's policy, softened to people's uncertainty.
 """
 
 # mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
 
 from __future__ import annotations
 
-import dataclasses
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tengen.board import points_at
+from tengen.board import PASS, points_at
 from tengen.board.kernels import new_state
 from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.network.katago import Teacher, TeacherPositions, inputs_of
@@ -41,15 +41,11 @@ from tengen.learners.network.training import ReplayBuffer, Trainer, train_steps
 from tengen.models.runs import Run
 
 _OWNER_SCALE = 127.0
-_PHASES = (0.0, 0.02, 0.1, 0.3)
-"""Where phases of a game begin, as moves per point of the board."""
+_PHASES = (0.0, 0.02, 0.1, 0.3)  # where phases of a game begin, as moves per point of the board
 
 
 class TaughtBatch(NamedTuple):
-    """Positions with the teacher's answers, from the side to move.
-
-    The first fields are those of `inputs.Positions`.
-    """
+    """The fields of `inputs.Positions` with the teacher's answers, from the side to move."""
 
     rows: int
     cols: int
@@ -58,25 +54,22 @@ class TaughtBatch(NamedTuple):
     passed: Tensor
     komi: Tensor
     territory: Tensor
-    moves: Tensor
-    """The move people played, -1 where a machine did."""
+    moves: Tensor  # the move people played, -1 in the teacher's games
     policy: Tensor
     winner: Tensor
     lead: Tensor
     spread: Tensor
-    owner: Tensor
-    """In steps of 1 / 127."""
-    phase: Tensor
-    """Index into `_PHASES`."""
+    owner: Tensor  # in steps of 1 / 127
+    phase: Tensor  # index into `_PHASES`
 
 
 def teacher_arrays(shard: Shard, pool: ThreadPoolExecutor) -> tuple[NDArray[Any], ...]:
-    """Return the position before every move, as `TeacherPositions` has it after the board's size.
+    """Return the position before every move, as in `TeacherPositions` without the board's size.
 
-    Instead of earlier ladders there are the rows of the positions one and two moves before.
+    In place of earlier ladders stand the rows of the positions one and two moves before.
     """
-    points, at = shard.rows * shard.cols, np.arange(shard.positions)
-    codes = shard.encode(encode_games_for_teacher, shard.territory == 0, np.int16, pool)
+    points, at = math.prod(shard.board), np.arange(shard.positions)
+    codes = shard.encode(encode_games_for_teacher, ~shard.territory, np.int16, pool)
     last, earlier = shard.last_moves(), np.tile(at[:, None], (1, 2))
     for ago in range(1, HISTORY + 1):
         # A history that does not alternate is not one.
@@ -86,13 +79,13 @@ def teacher_arrays(shard: Shard, pool: ThreadPoolExecutor) -> tuple[NDArray[Any]
         if ago <= 2:
             earlier[last[:, ago - 1] != NOWHERE, ago - 1 :] -= 1
     # Under territory scoring the teacher gives each side a point per stone of the other.
-    stones = np.where(shard.moves < points, np.where(shard.colours == 1, 1, -1), 0)
+    stones = np.where(shard.moves != PASS, np.where(shard.colours == 1, 1, -1), 0)
     before_move = np.concatenate([[0], np.cumsum(stones)])
     on_board = np.concatenate([[0], np.cumsum(np.where(shard.setup_colours == 1, 1, -1))])
-    game = np.repeat(np.arange(len(shard)), shard.lengths)
+    game = shard.per_move(np.arange(len(shard)))
     chill = before_move[:-1] - before_move[shard.offsets[game]]
     chill += on_board[shard.setup_offsets[game + 1]] - on_board[shard.setup_offsets[game]]
-    territory = shard.territory[game] != 0
+    territory = shard.territory[game]
     komi = np.where(shard.colours == 1, -1, 1) * (shard.komi[game] + chill * territory)
     history = np.where(last == points, NOWHERE, last)
     return codes, earlier, history, last == points, komi.astype(np.float32), _rules(territory)
@@ -106,7 +99,7 @@ def _rules(territory: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 
 class Labeller:
-    """Asks the teacher about positions, always as many at a time: PyTorch compiles it for that."""
+    """Asks the teacher about positions, always `size` at a time: PyTorch compiles it for that."""
 
     def __init__(self, teacher: Teacher, device: torch.device, pool: ThreadPoolExecutor) -> None:
         self.device, self.pool = device, pool
@@ -127,21 +120,13 @@ class Labeller:
         begins: NDArray[np.int32] | None = None,
         most: int | None = None,
     ) -> Iterator[TaughtBatch]:
-        """Yield the positions of a shard, `size` or fewer at a time; at most `most` in all.
-
-        Without `people`, the moves are not to be learned. `begins` are the plies of games at which
-        learning begins.
-        """
+        """Yield at most `most` positions, from the plies `begins` on; moves only with `people`."""
         seen = shard.encoded(ladders=True, pool=self.pool)
         codes, earlier, *others = teacher_arrays(shard, self.pool)
-        ply = np.arange(shard.positions) - np.repeat(shard.offsets[:-1], shard.lengths)
-        use = np.flatnonzero(ply >= (0 if begins is None else np.repeat(begins, shard.lengths)))
-        use = use[:most]
-        moves = shard.moves if people else np.full(shard.positions, -1, np.int16)
-        phase = np.digitize(
-            ply.astype(np.float32) / np.float32(shard.rows * shard.cols),
-            np.array(_PHASES[1:], np.float32),
-        )
+        ply, points = shard.plies(), np.float32(math.prod(shard.board))
+        use = np.flatnonzero(ply >= (0 if begins is None else shard.per_move(begins)))[:most]
+        moves = shard.indices if people else np.full(shard.positions, -1, np.int16)
+        phase = np.digitize(ply.astype(np.float32) / points, np.array(_PHASES[1:], np.float32))
         for start in range(0, len(use), size):
             part = use[start : start + size]
             at = np.resize(part, size)
@@ -172,18 +157,14 @@ def softened(policy: Tensor, temperature: float | Tensor) -> Tensor:
 
 
 def fit_temperatures(policy: Tensor, move: Tensor, phase: Tensor) -> list[float]:
-    """Return, per phase, the temperature at which the teacher's policy explains moves best.
-
-    A phase with few moves takes the temperature of all.
-    """
+    """Return per phase (of all, if it has few moves) the temperature that explains moves best."""
 
     def fit(chosen: Tensor) -> float:
-        found = []
-        for step in range(36):
-            temperature = 0.5 + step * 0.1
+        def surprise(temperature: float) -> float:
             odds = softened(policy[chosen], temperature).gather(1, move[chosen][:, None])
-            found.append((-(odds.clamp(min=1e-6).log()).mean().item(), temperature))
-        return min(found)[1]
+            return float(-odds.clamp(min=1e-6).log().mean())
+
+        return min((0.5 + step * 0.1 for step in range(36)), key=surprise)
 
     everywhere = fit(torch.ones_like(phase, dtype=torch.bool))
     parts = [phase == number for number in range(len(_PHASES))]
@@ -197,8 +178,8 @@ class Student(Trainer):
 
     def __init__(self, settings: DistillationSettings, device: torch.device) -> None:
         super().__init__(DESIGNS[settings.design], settings, device)
+        # How much people's uncertainty softens the teacher's policy, per phase.
         self.temperatures = torch.full((len(_PHASES),), 1.5, device=device)
-        """How much people's uncertainty softens the teacher's policy, per phase of the game."""
 
     def losses(self, output: Output, batch: TaughtBatch) -> dict[str, Tensor]:
         """Return the parts of the loss of a batch."""
@@ -226,7 +207,7 @@ class Student(Trainer):
         )
 
     def refresh_norms(self, answers: ReplayBuffer[TaughtBatch]) -> None:
-        """Bring the norms' statistics up to date; they lag behind while the rate is high."""
+        """Update the norms' statistics, which lag behind while the rate is high."""
         self.network.train()
         for number in range(min(_NORM_BATCHES, self.settings.steps)):
             batch = self.draw(answers, self.settings.seed + number)
@@ -234,10 +215,7 @@ class Student(Trainer):
                 self.network(planes_of(batch, self.table.to(self.dtype)))
 
     def start_from(self, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the weights of a network of the same tower; see `settings.check_design`.
-
-        Missing move outputs are copied; the rest of wider outputs begins at random.
-        """
+        """Load weights of the same tower; missing move outputs are copied, wider ones random."""
         state = self.network.state_dict()
         for name, array in weights.items():
             tensor, own = torch.from_numpy(np.asarray(array, np.float32)), state[name]
@@ -247,10 +225,7 @@ class Student(Trainer):
         self.network.load_state_dict(state)
 
     def learn_from(self, sources: Sequence[tuple[ReplayBuffer[TaughtBatch], float]]) -> None:
-        """Make one step; the first source's board sets the norms' statistics.
-
-        The batch follows from the seed and the number of the step alone.
-        """
+        """Make one step; only the first source's board changes the norms' statistics."""
         number = self.settings.seed * 1_000_003 + self.step
         odds = np.array([weight for _, weight in sources])
         chosen = int(np.random.default_rng(number).choice(len(odds), p=odds / odds.sum()))
@@ -270,8 +245,8 @@ def teacher_games(
 ) -> tuple[Shard, NDArray[np.int32]]:
     """Let the teacher play games with chance moves; return them and where each begins.
 
-    Games differ in how often a move is drawn from a flattened policy or at random, in komi and in
-    how they are counted. With `start` each begins at a random ply of one of its games.
+    They differ in the share of flattened and of random moves, komi and counting. With `start` each
+    begins at a random ply of one of its games.
     """
     rows, cols, points = *board, board[0] * board[1]
     chance = np.random.default_rng(seed)
@@ -336,23 +311,23 @@ def teacher_games(
         if not running.any():
             break
     kept = [record[i, : lengths[i]] for i in range(games)]
-    shard = Shard.of_machines(rows, cols, kept, komi=komi, territory=territory.astype(np.int8))
-    return shard, begins
+    return Shard.of_moves(rows, cols, kept, komi=komi, territory=territory), begins
 
 
 def _take_prefixes(
     start: Shard, states: NDArray[Any], record: NDArray[np.int16], chance: np.random.Generator
 ) -> NDArray[np.int32]:
     """Bring states to random plies of people's games; return the plies."""
-    moves = start.bordered_moves().astype(np.int64)
+    moves, theirs = start.moves.astype(np.int64), start.lengths()
     lengths = np.zeros(len(states), np.int32)
     for i in range(len(states)):
         game = i % len(start)
-        plies = int(chance.integers(0, min(int(start.lengths[game]) - 1, 260)))
+        plies = int(chance.integers(0, min(int(theirs[game]) - 1, 260)))
         cut = slice(start.offsets[game], start.offsets[game] + plies)
-        if start.setup_lengths[game] or (start.colours[cut] != np.arange(plies) % 2 + 1).any():
+        stones = start.setup_offsets[game + 1] - start.setup_offsets[game]
+        if stones or (start.colours[cut] != np.arange(plies) % 2 + 1).any():
             continue
-        record[i, :plies] = start.moves[cut]
+        record[i, :plies] = start.indices[cut]
         lengths[i] = plies
         for move in moves[cut]:
             play_states(states[i : i + 1], np.array([move]), 0, 1)
@@ -360,20 +335,15 @@ def _take_prefixes(
 
 
 def human_chunks(shards: Sequence[Shard], games: int, seed: int) -> Iterator[Shard]:
-    """Cut shards into chunks of some games, in random order, half under each way of counting.
-
-    Most records are of Japanese rules at 6.5 points; counted by area they get a point more.
-    """
+    """Cut shards into chunks in random order; count half of the games by area, 7.5 for komi 6.5."""
     chance = np.random.default_rng(seed)
     parts = [(s, i) for s in shards for i in range(0, len(s), games)]
     for number in chance.permutation(len(parts)):
         shard, first = parts[number]
-        chunk = shard.part(first, min(first + games, len(shard)))
+        chunk = shard.take(np.arange(first, min(first + games, len(shard))))
         area = chance.random(len(chunk)) < 0.5
         komi = np.where(area & (chunk.komi == 6.5), 7.5, chunk.komi)
-        yield dataclasses.replace(
-            chunk, komi=komi.astype(np.float32), territory=(~area).astype(np.int8)
-        )
+        yield replace(chunk, komi=komi.astype(np.float32), territory=~area)
 
 
 _TEACHER_BATCH = 8192
@@ -393,9 +363,9 @@ def distil(
     threads: int | None = None,
     on_report: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> dict[str, NDArray[Any]]:
-    """Teach a network by a teacher's answers on people's games of one board and games of its own.
+    """Train a network on a teacher's answers about people's games of one board and its own games.
 
-    A resumed run labels the same positions again and then goes on as if it had never stopped.
+    A resumed run labels the same positions again and then continues exactly.
     """
     place = torch.device(device)
     student = Student(settings, place)
@@ -407,10 +377,8 @@ def distil(
     board = shards[0].board
     capacity = min(settings.positions, sum(shard.positions for shard in shards))
 
-    def buffered(
-        answers: Iterator[TaughtBatch], room: int, into: ReplayBuffer[TaughtBatch] | None = None
-    ) -> ReplayBuffer[TaughtBatch] | None:
-        """Add labelled positions to a buffer, made when the first arrive."""
+    def buffered(answers: Iterator[TaughtBatch], room: int, into: Any = None) -> Any:
+        """Add labelled positions to a `ReplayBuffer`, made when the first arrive."""
         for batch in answers:
             if into is None:
                 into = ReplayBuffer(batch, room)
@@ -426,8 +394,7 @@ def distil(
         def labelled(shard: Shard, known: int) -> Iterator[TaughtBatch]:
             return labeller.answers(shard, size, people=True, most=capacity - known)
 
-        people = buffered(labelled(next(chunks), 0), capacity)
-        assert people is not None, "shards have positions"
+        people: ReplayBuffer[TaughtBatch] = buffered(labelled(next(chunks), 0), capacity)
         some = torch.arange(0, len(people), max(1, len(people) // 50_000), device=place)
         known = people.at(some)
         found = fit_temperatures(known.policy.float(), known.moves.long(), known.phase)
@@ -440,13 +407,12 @@ def distil(
         ):
             if games == 0:
                 continue
-            begin, seed = shards[0] if name == "continued" else None, settings.seed
             shard, begins = teacher_games(
-                labeller, games, shape, plies, seed=seed + shape[0] + plies, start=begin
-            )
+                labeller, games, shape, plies, seed=settings.seed + shape[0] + plies,
+                start=shards[0] if name == "continued" else None,
+            )  # fmt: skip
             made = labeller.answers(shard, min(size, games), people=False, begins=begins)
-            answers = buffered(made, shard.positions - int(begins.sum()))
-            if answers is not None:
+            if answers := buffered(made, shard.positions - int(begins.sum())):
                 sources.append((answers, _SHARES[name]))
 
         def keep_labelling(step: int) -> None:

@@ -58,8 +58,11 @@ from tengen.learners.network.settings import (
 _EPSILON = 1e-5
 _MOST_AT_ONCE = 32
 """Positions evaluated at once; more would not fit the processor's cache."""
-_TILES_AT_ONCE = 72
+_TILES_AT_ONCE = 144
 """Tiles transformed at once, for the same reason."""
+_USUAL_BATCH, _WEIGHTS_COST = 8, 16
+"""Positions in a batch of the search, and how many tiles' products take as long as fetching the
+weights."""
 _LINE = 16
 """Numbers in a line of the processor's cache."""
 
@@ -71,8 +74,14 @@ KERNEL_TRANSFORMS = {
         [1 / 4, 0, 0], [-1 / 6] * 3, [-1 / 6, 1 / 6, -1 / 6],
         [1 / 24, 1 / 12, 1 / 6], [1 / 24, -1 / 12, 1 / 6], [0, 0, 1],
     ],
+    5: [
+        [-2 / 9, -2 / 9, -2 / 9], [2 / 9, -2 / 9, 2 / 9],
+        [1 / 45, 2 / 45, 4 / 45], [-1 / 45, 2 / 45, -4 / 45],
+        [16 / 45, 8 / 45, 4 / 45], [-16 / 45, 8 / 45, -4 / 45], [0, 0, 1],
+    ],
 }  # fmt: skip
-"""G by the size m of tiles: interpolation at 0, 1, -1, 2, -2 and infinity (for 3 not at -2)."""
+"""G by the size m of tiles: interpolation at infinity and, for 3 and 4, at 0, 1, -1, 2 (and -2),
+for 5 at 1, -1, 2, -2, 1/2 and -1/2."""
 
 
 class EngineOutput(NamedTuple):
@@ -286,16 +295,19 @@ class Engine(Layers[Float32Array]):
 
 
 def best_tile(rows: int, cols: int) -> int:
-    """Return the size of tiles that needs the fewest products on a board of this size.
+    """Return the fastest size of tiles for a few positions of this size.
 
-    >>> best_tile(19, 19), best_tile(9, 9), best_tile(13, 13)
-    (4, 3, 4)
+    What counts is the number of products, and the weights, which larger tiles have more of.
+
+    >>> best_tile(19, 19), best_tile(9, 9), best_tile(7, 7)
+    (5, 3, 4)
     """
 
-    def products(tile: int) -> int:
-        return -(-rows // tile) * -(-cols // tile) * (tile + 2) ** 2
+    def cost(tile: int) -> int:
+        tiles = _USUAL_BATCH * -(-rows // tile) * -(-cols // tile)
+        return (tile + 2) ** 2 * (_rounded(tiles, ROWS) + _WEIGHTS_COST)
 
-    return min(KERNEL_TRANSFORMS, key=products)
+    return min(KERNEL_TRANSFORMS, key=cost)
 
 
 def transformed(kernel: Float32Array, tile: int) -> Float32Array:
@@ -342,8 +354,9 @@ class _Room:
         padded = (_rounded(size, self.tile) + 2 for size in (rows, cols))
         self.x = _zeros(positions, rows, cols, maps)
         self.a, self.y = _zeros(2, positions, *padded, maps)
+        tiles = positions * -(-rows // self.tile) * -(-cols // self.tile)
         # One line more than the tiles need: the places of a tile would share few cache sets.
-        self.far = _rounded(_TILES_AT_ONCE, ROWS) * maps + _LINE
+        self.far = _rounded(min(tiles, _TILES_AT_ONCE), ROWS) * maps + _LINE
         self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2, self.far)
 
     def part(self, positions: int) -> _Room:

@@ -242,8 +242,15 @@ def _forward(size, v, at, step, out, to, far):
     """Transform the vectors of a line of the input: multiply by B^T."""
     d0, d1, d2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
     d3, d4 = load(v, at + 3 * step), load(v, at + 4 * step)
+    if size == 5:
+        store(out, to, 2 * (d0 - d2) + d3 - d1)
+        store(out, to + far, d3 - d2 - 2 * d1)
+        store(out, to + 2 * far, d3 - 3 * d2 + 2 * d1)
+        store(out, to + 3 * far, d3 - d1)
+        store(out, to + 4 * far, 2 * (d1 - d3) + d4 - d2)
+        return
+    d5 = load(v, at + 5 * step)
     if size == 6:
-        d5 = load(v, at + 5 * step)
         store(out, to, 4 * d0 - 5 * d2 + d4)
         even, odd = d4 - 4 * d2, d3 - 4 * d1
         store(out, to + far, even + odd)
@@ -253,11 +260,17 @@ def _forward(size, v, at, step, out, to, far):
         store(out, to + 4 * far, even - odd)
         store(out, to + 5 * far, 4 * d1 - 5 * d3 + d5)
     else:
-        store(out, to, 2 * (d0 - d2) + d3 - d1)
-        store(out, to + far, d3 - d2 - 2 * d1)
-        store(out, to + 2 * far, d3 - 3 * d2 + 2 * d1)
-        store(out, to + 3 * far, d3 - d1)
-        store(out, to + 4 * far, 2 * (d1 - d3) + d4 - d2)
+        even, odd = d4 - 4.25 * d2 + d0, d5 - 4.25 * d3 + d1
+        store(out, to, odd + even)
+        store(out, to + far, odd - even)
+        even, odd = 2 * d4 - 2.5 * d2 + 0.5 * d0, d5 - 1.25 * d3 + 0.25 * d1
+        store(out, to + 2 * far, odd + even)
+        store(out, to + 3 * far, odd - even)
+        even, odd = 0.5 * d4 - 2.5 * d2 + 2 * d0, d5 - 5 * d3 + 4 * d1
+        store(out, to + 4 * far, odd + even)
+        store(out, to + 5 * far, odd - even)
+        d6 = load(v, at + 6 * step)
+        store(out, to + 6 * far, d6 - 5.25 * (d4 - d2) - d0)
 
 
 @hot_kernel
@@ -265,18 +278,27 @@ def _backward(size, v, at, step, out, to, far):
     """Transform the vectors of a line of products: multiply by A^T."""
     v0, v1, v2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
     v3, v4 = load(v, at + 3 * step), load(v, at + 4 * step)
-    a, c = v1 + v2, v1 - v2
+    if size == 5:
+        a, c = v1 + v2, v1 - v2
+        store(out, to, v0 + a + v3)
+        store(out, to + far, c + 2 * v3)
+        store(out, to + 2 * far, a + 4 * v3 + v4)
+        return
+    v5 = load(v, at + 5 * step)
     if size == 6:
-        v5 = load(v, at + 5 * step)
-        b, d = v3 + v4, v3 - v4
+        a, b, c, d = v1 + v2, v3 + v4, v1 - v2, v3 - v4
         store(out, to, v0 + a + b)
         store(out, to + far, c + 2 * d)
         store(out, to + 2 * far, a + 4 * b)
         store(out, to + 3 * far, c + 8 * d + v5)
     else:
-        store(out, to, v0 + a + v3)
-        store(out, to + far, c + 2 * v3)
-        store(out, to + 2 * far, a + 4 * v3 + v4)
+        a, b, c = v0 + v1, v2 + v3, v4 + v5
+        store(out, to, a + b + c)
+        store(out, to + 2 * far, a + 4 * b + 0.25 * c)
+        store(out, to + 4 * far, a + 16 * b + 0.0625 * c + load(v, at + 6 * step))
+        a, b, c = v0 - v1, v2 - v3, v4 - v5
+        store(out, to + far, a + 2 * b + 0.5 * c)
+        store(out, to + 3 * far, a + 8 * b + 0.125 * c)
 
 
 @kernel

@@ -1,17 +1,15 @@
 """Measure a network on games it has not seen: moves, winner, score and ownership.
 
-Passes are not predicted; only legal moves compete, and ties share credit. The winner is predicted
-before every move of games with a known one; score and ownership where the record has a score that
-the scorer confirmed.
+Passes are not predicted; only legal moves compete, and ties share credit. Winners count before
+every move of games with a known one; score and ownership where the scorer confirmed the score.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -25,42 +23,12 @@ from tengen.learners.network.engine import Engine, EngineOutput
 from tengen.learners.network.inputs import Positions, of_boards
 from tengen.learners.network.layers import operations
 from tengen.learners.network.learner import DeepNetwork
-from tengen.learners.network.shards import NO_SCORE, Shard
+from tengen.learners.network.shards import Shard
 
 _CALIBRATION_BINS = 10
 TOPS = (1, 5, 10)
 _AT_ONCE = 32
-HALF = 0.5
-"""Where in a game score and ownership are measured: after this share of its moves."""
-
-
-@dataclass
-class Metrics:
-    """Figures of all positions, one array per game."""
-
-    games: int = 0
-    seconds: float = 0.0
-    figures: dict[str, list[FloatArray]] = field(default_factory=lambda: defaultdict(list))
-
-    def summary(self) -> dict[str, Any]:
-        """Return the figures as plain values; None where nothing could be measured."""
-        whole = {name: np.concatenate(parts) for name, parts in self.figures.items()}
-        positions = len(whole.get("log_loss", ()))
-
-        def mean(name: str) -> float | None:
-            return float(whole[name].mean()) if len(whole.get(name, ())) else None
-
-        return {
-            "games": self.games,
-            "positions": positions,
-            **{f"top{n}": mean(f"top{n}") for n in TOPS},
-            "log_loss": mean("log_loss"),
-            "winner": mean("winner"),
-            "calibration": calibration(whole["chances"], whole["won"]) if "won" in whole else None,
-            "score_error": mean("score_error"),
-            "ownership": mean("ownership"),
-            "milliseconds_per_position": 1000 * self.seconds / positions if positions else None,
-        }
+HALF = 0.5  # where in a game score and ownership are measured: after this share of its moves
 
 
 def calibration(chances: FloatArray, won: FloatArray | BoolArray) -> float:
@@ -84,21 +52,39 @@ def evaluate(
     every: int = 1,
     threads: int = 1,
     on_game: Callable[[int], None] = lambda games: None,
-) -> Metrics:
-    """Measure a network on all positions of some shards, or on one of `every` so many."""
-    whole = Metrics()
+) -> dict[str, Any]:
+    """Measure a network on all positions, or one of `every` so many; None: nothing to measure."""
+    figures: dict[str, list[FloatArray]] = defaultdict(list)
+    games, seconds = 0, 0.0
+    for spent, found in measure_games(network, shards, every=every, threads=threads):
+        games, seconds = games + 1, seconds + spent
+        for name, values in found.items():
+            figures[name].append(values)
+        on_game(1)
+    whole = {name: np.concatenate(parts) for name, parts in figures.items()}
+    means = {name: float(values.mean()) for name, values in whole.items() if len(values)}
+    positions = len(whole.get("log_loss", ()))
+    return {
+        "games": games,
+        "positions": positions,
+        **{name: means.get(name) for name in (*(f"top{n}" for n in TOPS), "log_loss", "winner")},
+        "calibration": calibration(whole["chances"], whole["won"]) if "won" in whole else None,
+        "score_error": means.get("score_error"),
+        "ownership": means.get("ownership"),
+        "milliseconds_per_position": 1000 * seconds / positions if positions else None,
+    }
+
+
+def measure_games(
+    network: DeepNetwork, shards: Sequence[Shard], *, every: int = 1, threads: int = 1
+) -> Iterator[tuple[float, dict[str, FloatArray]]]:
+    """Yield the seconds of processor time and the figures of each game."""
     judge = network.measured()
     with ThreadPoolExecutor(threads) as pool:
         for shard in shards:
             positions = shard.encoded(ladders=network.design_.ladders, pool=pool)
             work = partial(_measure_game, judge, shard, positions, every)
-            for seconds, figures in pool.map(work, range(len(shard))):
-                whole.games += 1
-                whole.seconds += seconds
-                for name, values in figures.items():
-                    whole.figures[name].append(values)
-                on_game(1)
-    return whole
+            yield from pool.map(work, range(len(shard)))
 
 
 def _measure_game(
@@ -108,17 +94,16 @@ def _measure_game(
     every: int,
     game: int,
 ) -> tuple[float, dict[str, FloatArray]]:
-    """Return the seconds of processor time and the figures of one game."""
     first, end = shard.offsets[game : game + 2]
     # Games are entered at different plies, or else openings would count too much.
     cut = slice(first + min(game % every, end - first - 1), end, every)
     seen = positions.part(cut)
-    moves, black = shard.moves[cut].astype(np.int64), shard.colours[cut] == 1
+    moves, black = shard.indices[cut].astype(np.int64), shard.colours[cut] == 1
     began = time.thread_time()
     starts = range(0, len(seen), _AT_ONCE)
     said = EngineOutput.join([judge(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
     seconds = time.thread_time() - began
-    points = shard.rows * shard.cols
+    points = positions.rows * positions.cols
     legal = (seen.codes & 3 == 0) & (seen.codes >> 2 & 3 > 0)
     logits = np.where(legal, said.moves[:, :points].astype(np.float64), -np.inf)
     played = moves < points
@@ -127,12 +112,11 @@ def _measure_game(
         won, winner = black == (shard.winner[game] == 1), said.winner.astype(np.float64)
         figures["winner"] = ((winner > 0) == won).astype(np.float64)
         figures["chances"], figures["won"] = 1 / (1 + np.exp(-winner)), won.astype(np.float64)
-    label = np.flatnonzero(shard.labelled == game)
-    if len(label) and shard.score[game] != NO_SCORE:
+    if shard.labelled[game] and not np.isnan(shard.score[game]):
         half = min(int(len(seen) * HALF), len(seen) - 1)
         sign = 1.0 if black[half] else -1.0
         figures["score_error"] = np.abs([sign * float(said.score[half]) - float(shard.score[game])])
-        truth = shard.ownership[label[0]]
+        truth = shard.ownership[game]
         decided = truth != 0
         right = (sign * said.ownership[half][decided] > 0) == (truth[decided] > 0)
         figures["ownership"] = np.array([right.mean()])
@@ -157,10 +141,7 @@ SIZES = ((5, 5), (6, 6), (7, 7), (9, 9), (13, 13), (19, 19), (25, 25), (5, 9), (
 
 
 def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
-    """Return the largest difference between judging a turned board and turning the judgement.
-
-    Positions are those of random games half way, on boards of many sizes in all their symmetries.
-    """
+    """Return the largest difference between evaluating a turned board and turning the answer."""
     rng = np.random.default_rng(seed)
     worst = 0.0
     for rows, cols in SIZES:

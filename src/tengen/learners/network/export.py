@@ -17,7 +17,7 @@ from tengen.errors import SpecError
 from tengen.files import write_atomic
 from tengen.learners.network.engine import Engine
 from tengen.learners.network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
-from tengen.learners.network.layers import SeparateLayers
+from tengen.learners.network.layers import Layers
 from tengen.learners.network.learner import DeepNetwork
 from tengen.learners.network.settings import SCORE_SCALE, SIZE_SCALE, USUAL_SIZE
 
@@ -25,7 +25,7 @@ _OPSET = 17
 _NUMBERS = ("winner", "score", "spread")
 
 
-class _Graph(SeparateLayers[str]):
+class _Graph(Layers[str]):
     """Collects nodes and constants; an array is the name of the node that makes it."""
 
     def __init__(self, engine: Engine, weights: dict[str, NDArray[Any]]) -> None:

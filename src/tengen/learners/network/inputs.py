@@ -1,8 +1,4 @@
-"""Positions as the network reads them: packed, and laid out as planes.
-
-Most planes follow from the byte a point has (see `inputs_kernels`) by one table. The others show
-the last moves, and three facts of the whole board as constant planes.
-"""
+"""Positions as the network reads them: packed (see `inputs_kernels`), and laid out as planes."""
 
 from __future__ import annotations
 
@@ -35,14 +31,13 @@ POINT_PLANES = (
     "takes stones", "catches in a ladder", "ko",
 )  # fmt: skip
 """Planes that follow from the byte of a point."""
-KOMI_SCALE = 10.0
-"""Points of komi that make a plane of ones."""
+KOMI_SCALE = 10.0  # points of komi that make a plane of ones
+# Constant planes, each with what it holds of `Positions`, be they of NumPy or of PyTorch.
 BOARD_PLANES: dict[str, Callable[[Any], Any]] = {
     "komi for the side to move": lambda positions: positions.komi / KOMI_SCALE,
     "territory is counted": lambda positions: positions.territory,
     "the last move was a pass": lambda positions: positions.passed,
 }
-"""Constant planes, each with what it holds of `Positions`, be they of NumPy or of PyTorch."""
 PLANES = (*POINT_PLANES, *(f"move {n + 1} ago" for n in range(HISTORY)), *BOARD_PLANES)
 N_PLANES = len(PLANES)
 FIRST_BOARD_PLANE = N_PLANES - len(BOARD_PLANES)
@@ -73,14 +68,10 @@ class Positions:
 
     rows: int
     cols: int
-    codes: NDArray[np.uint8]
-    """Positions x points: a byte per point."""
-    history: NDArray[np.int16]
-    """Positions x HISTORY: where the last moves were, latest first; NOWHERE for a pass or none."""
-    passed: BoolArray
-    """Whether the last move was a pass."""
-    komi: Float32Array
-    """Points the side to move gets for not being Black, or pays; see `Board.white_bonus`."""
+    codes: NDArray[np.uint8]  # positions x points: a byte per point
+    history: NDArray[np.int16]  # positions x HISTORY: the last moves, latest first, or NOWHERE
+    passed: BoolArray  # whether the last move was a pass
+    komi: Float32Array  # points the side to move receives, or pays; see `Board.white_bonus`
     territory: BoolArray
 
     def __len__(self) -> int:

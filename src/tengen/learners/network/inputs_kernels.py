@@ -21,19 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import area_score, clear, is_legal, near, new_state, place, play_move
-from tengen.board.layout_kernels import (
-    BLACK,
-    COLOUR,
-    COLS,
-    EMPTY,
-    HEAD,
-    KO,
-    PASS,
-    ROWS,
-    SCALARS,
-    TURN,
-    WHITE,
-)
+from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, KO, PASS, ROWS, SCALARS, TURN
 from tengen.board.tactics_kernels import CATCHES, read_blocks, read_ladders
 from tengen.jit import kernel
 
@@ -43,12 +31,10 @@ LADDER = 16  # stones
 TAKES = 16  # empty points
 CATCHES_BIT = 32
 KO_BIT = 64
-HISTORY = 5
-"""How many of the last moves the network reads."""
-NOWHERE = -1
-"""Place of a pass, or of a move that was never played, in a history."""
+HISTORY = 5  # how many of the last moves the network reads
+NOWHERE = -1  # place of a pass, or of a move that was never played, in a history
+# Columns of the facts of a position: the side to move, passes just made, plies, Black's lead.
 SIDE, PASSES, PLY, SCORE = 0, 1, 2, 3
-"""Columns of the facts of a position: the side to move, passes just made, plies, Black's lead."""
 FACTS = 4
 
 
@@ -128,10 +114,7 @@ def encode(s, mover, ladders, out):
 @kernel
 def encode_games(moves, colours, offsets, setup, setup_colours, setup_offsets, ladders, first, last,
                  rows, cols, codes):  # fmt: skip
-    """Write the position before every move of games `first` to `last` (of one size) to `codes`.
-
-    `ladders` has a flag per game. Returns the first game with a move that cannot be played, or -1.
-    """
+    """Write the position before each move of games `first` to `last`; return a bad game or -1."""
     s = new_state(rows, cols)
     for g in range(first, last):
         clear(s, rows, cols)
@@ -186,34 +169,3 @@ def play_moves(codes, history, facts, source, moves, target, lines):
         for i in range(HISTORY - 1, 0, -1):
             history[b, i] = history[a, i - 1]
         history[b, 0] = -1 if p == PASS else move
-
-
-@kernel
-def write_owners(codes, slots, owners, lines):
-    """Write who owns every point: 1 the side to move, -1 the other, 0 nobody."""
-    s = new_state(lines, lines)
-    reach = np.empty(s.shape[1], np.int64)
-    stack = np.empty(s.shape[1], np.int64)
-    for g in range(slots.shape[0]):
-        _set_up(s, codes[slots[g]], BLACK, lines)  # as if the side to move were Black
-        for colour in (BLACK, WHITE):
-            top = 0
-            for p in range(s.shape[1]):
-                if colour == BLACK:
-                    reach[p] = 0
-                if s[COLOUR, p] == colour:
-                    reach[p] = colour
-                    stack[top] = p
-                    top += 1
-            while top > 0:
-                top -= 1
-                x = stack[top]
-                for k in range(4):
-                    q = near(x, k, lines + 1)
-                    if s[COLOUR, q] == EMPTY and reach[q] & colour == 0:
-                        reach[q] |= colour
-                        stack[top] = q
-                        top += 1
-        for index in range(lines * lines):
-            p = (index // lines + 1) * (lines + 1) + index % lines + 1
-            owners[g, index] = 1 if reach[p] == BLACK else -1 if reach[p] == WHITE else 0

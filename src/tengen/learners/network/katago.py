@@ -15,31 +15,20 @@ import os
 import re
 import zlib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tengen.board import BLACK, PASS, Board, index_of
-from tengen.board.rules import Rules
 from tengen.errors import ModelError
-from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
-from tengen.learners.network.katago_kernels import (
-    AREA,
-    CATCHES_BIT,
-    KO_BIT,
-    LADDER_BIT,
-    LIBERTIES,
-    encode_for_teacher,
-)
+from tengen.learners.network.inputs_kernels import HISTORY
+from tengen.learners.network.katago_kernels import AREA, CATCHES_BIT, KO_BIT, LADDER_BIT, LIBERTIES
 
 _VERSIONS = range(8, 11)
 _PLANES, _GLOBALS = 22, 19
-_LARGEST = 1 << 30
-"""Bytes that a network file may have once unpacked."""
+_LARGEST = 1 << 30  # bytes that a network file may have once unpacked
 _TENSOR = b"@BIN@"
 _WORD = re.compile(rb"[\x00-\x20]*([^\x00-\x20]+)")
 _SCORE_SCALE = 20.0
@@ -50,37 +39,22 @@ class TeacherPositions(NamedTuple):
 
     rows: int
     cols: int
-    codes: Tensor
-    """Positions x points, int16."""
-    earlier: Tensor
-    """Positions x 2 x points, bool: blocks in ladders one and two moves before."""
-    history: Tensor
-    """Positions x HISTORY: points of the last moves, latest first; NOWHERE for pass or none."""
-    passes: Tensor
-    """Positions x HISTORY, bool: which of the last moves were passes."""
-    komi: Tensor
-    """Points the side to move receives."""
-    rules: Tensor
-    """Positions x 6: the global inputs of the rules, as `rule_inputs` gives them."""
+    codes: Tensor  # positions x points, int16
+    earlier: Tensor  # positions x 2 x points, bool: blocks in ladders one and two moves before
+    history: Tensor  # positions x HISTORY: points of the last moves, latest first, or NOWHERE
+    passes: Tensor  # positions x HISTORY, bool: which of the last moves were passes
+    komi: Tensor  # points the side to move receives
+    rules: Tensor  # positions x 6: ko, suicide and scoring, the global inputs 6 to 11
 
 
 class TeacherOutput(NamedTuple):
-    """What the teacher says, from the side to move, laid out as in `engine.EngineOutput`."""
+    """The teacher's answers for the side to move, laid out as in `engine.EngineOutput`."""
 
     moves: Tensor
-    """Logits."""
-    winner: Tensor
-    """Probability of winning."""
+    winner: Tensor  # a probability, not a logit
     lead: Tensor
     spread: Tensor
     ownership: Tensor
-
-
-def rule_inputs(rules: Rules) -> list[float]:
-    """Return ko, suicide and scoring inputs: globals 6 to 11."""
-    territory = rules.scoring == "territory"
-    ko = {"simple": (0.0, 0.0), "positional": (1.0, 0.5), "situational": (1.0, -0.5)}[rules.ko]
-    return [*ko, float(rules.suicide), float(territory), float(territory), 0.0]
 
 
 def inputs_of(positions: TeacherPositions) -> tuple[Tensor, Tensor]:
@@ -116,59 +90,6 @@ def _wave(komi: Tensor, points: int) -> Tensor:
     offset = 0.0 if points % 2 == 0 else 1.0
     delta = torch.remainder(komi - offset, 2.0)
     return torch.where(delta < 0.5, delta, torch.where(delta < 1.5, 1.0 - delta, delta - 2.0))
-
-
-def positions_of(boards: list[Board], device: torch.device) -> TeacherPositions:
-    """Pack boards of one size, each seen from its side to move."""
-    rows, cols = boards[0].rows, boards[0].cols
-    codes = np.zeros((len(boards), rows * cols), np.int16)
-    earlier = np.zeros((len(boards), 2, rows * cols), np.bool_)
-    history = np.full((len(boards), HISTORY), NOWHERE, np.int16)
-    passes = np.zeros((len(boards), HISTORY), np.bool_)
-    for i, board in enumerate(boards):
-        area = board.rules.scoring == "area"
-        encode_for_teacher(board.state, board.turn, area, codes[i])
-        earlier[i] = (codes[i] & LADDER_BIT) > 0
-        before = board.copy()
-        expected = 3 - board.turn
-        for ago, (colour, point) in enumerate(reversed(board.moves[-HISTORY:])):
-            if colour != expected:
-                break
-            expected = 3 - expected
-            if point == PASS:
-                passes[i, ago] = True
-            else:
-                history[i, ago] = index_of(point, rows, cols)
-            if ago < 2:
-                before.undo()
-                packed = np.zeros(rows * cols, np.int16)
-                encode_for_teacher(before.state, before.turn, False, packed)
-                earlier[i, ago:] = (packed & LADDER_BIT) > 0
-    komi = [
-        (-1 if board.turn == BLACK else 1) * (board.white_bonus + _chill(board)) for board in boards
-    ]
-
-    def put(array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(array).to(device)
-
-    return TeacherPositions(
-        rows, cols, put(codes), put(earlier), put(history), put(passes),
-        torch.tensor(komi, dtype=torch.float32, device=device),
-        torch.tensor([rule_inputs(board.rules) for board in boards], device=device),
-    )  # fmt: skip
-
-
-def _chill(board: Board) -> int:
-    """Return the points that KataGo gives White under territory scoring: one per move of Black.
-
-    White pays likewise, so only moves that one side played more than the other count.
-    """
-    if board.rules.scoring != "territory":
-        return 0
-    grid = board.grid()
-    by_black, by_white = board.prisoners
-    on_board = int((grid == BLACK).sum()) - int((grid == 3 - BLACK).sum())
-    return on_board + by_white - by_black
 
 
 class _Reader:

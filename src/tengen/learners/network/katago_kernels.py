@@ -47,10 +47,8 @@ LIBERTIES = 2
 KO_BIT, LADDER_BIT, CATCHES_BIT = 16, 32, 64
 AREA = 7
 LEGAL_BIT = 512
-_LADDER_BUDGET = 25_000
-"""Positions that KataGo reads per ladder before it gives up."""
-_CHANGED = 2
-"""Row of the scratch where `_try` keeps captured stones."""
+_LADDER_BUDGET = 25_000  # positions that KataGo reads per ladder before it gives up
+_CHANGED = 2  # row of the scratch where `_try` keeps captured stones
 
 
 @kernel

@@ -1,9 +1,8 @@
 """The network, described once: what it computes from which weights.
 
-PyTorch and the ONNX file provide the operations of `SeparateLayers`, the processor's engine those
-of `Layers`, which leave it the whole tower; the shapes of all tensors and the count of operations
-follow from running the layers on sizes alone. A new layer is one more call in `Layers.run` or
-`SeparateLayers.block`.
+PyTorch, the ONNX file and the processor's engine provide the operations of `Layers`; the engine has
+its own `lift`, `tower` and `head` instead of single convolutions. The shapes of all tensors and the
+count of operations follow from running the layers on sizes alone.
 
 A *field* is a feature that comes in `order` *orientations*; map = field * order + orientation. With
 order 8, one orientation per symmetry of the square (the regular representation), the network
@@ -14,14 +13,14 @@ how output and input lie towards each other:
     kernel[out r, in q](x)  =  free[r^-1 q](r^-1 x)
 
 so that 8 x 8 kernels follow from 8 free ones. The first layer reads plain planes, which have no
-orientation: its eight kernels are one free kernel, turned. With order 1 every map is a field of its
-own, nothing is tied, and the same layers are a plain residual network.
+orientation: its eight kernels are one free kernel, turned. With order 1 nothing is tied, and the
+same layers are a plain residual network.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -35,26 +34,32 @@ from tengen.learners.network.settings import LIFTING_SIZE, Design
 
 T = TypeVar("T")
 
-VALUES = 3
-"""Outputs of the last layer: the winner's logit, the score, the logarithm of its spread."""
+VALUES = 3  # outputs of the last layer: the winner's logit, the score, the logarithm of its spread
 WINNER = 0
 
 
 class Outputs(NamedTuple, Generic[T]):
     """What the last layers give, before it is turned into points and chances."""
 
-    points: T
-    """Logits of playing at each point, one map per move output."""
-    passing: T
-    """Logits of passing, one per move output."""
-    owner: T
-    """Logits of owning each point, one map."""
-    values: T
-    """`VALUES` numbers per position."""
+    points: T  # logits of playing at each point, one map per move output
+    passing: T  # logits of passing, one per move output
+    owner: T  # logits of owning each point, one map
+    values: T  # `VALUES` numbers per position
 
 
-class Layers(ABC, Generic[T]):
+class Layers(Generic[T]):
     """The layers in terms of a few operations on `T`, an engine's kind of array."""
+
+    # What an engine provides; names are those of weights.
+    convolve: Callable[[T, str, int, int], T]  # x, name, fields, size: by a tied kernel
+    norm: Callable[[T, str], T]  # each field over all its orientations, then clip below at zero
+    add: Callable[[T, T], T]  # maps to maps
+    merge: Callable[[T], T]  # the mean over orientations: one map per field
+    relu: Callable[[T], T]
+    add_to_maps: Callable[[T, T, int], T]  # one number per field to all points of its `order` maps
+    pool: Callable[[T], T]  # mean, mean scaled by the board's size, and maximum of each map
+    linear: Callable[[T, str, int], T]  # x, name, outputs: of the whole board, with a bias
+    points: Callable[[T, str, int], T]  # x, name, outputs: of the maps at each point, with a bias
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -66,51 +71,16 @@ class Layers(ABC, Generic[T]):
         moves = self.head(x, "move_fields")
         whole = self.pool(moves)
         bias = self.linear(whole, "move_bias", design.head_fields)
-        points = self.points(self.relu(self.add_to_maps(moves, bias)), "move", design.move_outputs)
+        moves = self.relu(self.add_to_maps(moves, bias, 1))
+        points = self.points(moves, "move", design.move_outputs)
         passing = self.linear(whole, "pass_move", design.move_outputs)
         values = self.head(x, "value_fields")
         owner = self.points(values, "owner", 1)
         hidden = self.relu(self.linear(self.pool(values), "value_hidden", design.value_hidden))
         return Outputs(points, passing, owner, self.linear(hidden, "value", VALUES))
 
-    @abstractmethod
     def lift(self, planes: Any) -> T:
         """Convolve planes into fields by free kernels, each turned into all orientations."""
-
-    @abstractmethod
-    def tower(self, x: T) -> T:
-        """Run all residual blocks and the norm behind them."""
-
-    @abstractmethod
-    def head(self, x: T, name: str) -> T:
-        """Run the first layer of an output: one map per field."""
-
-    @abstractmethod
-    def relu(self, x: T) -> T:
-        """Clip below at zero."""
-
-    @abstractmethod
-    def add_to_maps(self, x: T, whole: T, order: int = 1) -> T:
-        """Add one number per field to all points of its `order` maps."""
-
-    @abstractmethod
-    def pool(self, x: T) -> T:
-        """Return mean, mean scaled by the board's size, and maximum of each map."""
-
-    @abstractmethod
-    def linear(self, x: T, name: str, outputs: int) -> T:
-        """Multiply numbers of the whole board by a matrix and add a bias."""
-
-    @abstractmethod
-    def points(self, x: T, name: str, outputs: int) -> T:
-        """Combine the maps at each point, with a bias."""
-
-
-class SeparateLayers(Layers[T]):
-    """The layers one operation at a time."""
-
-    def lift(self, planes: Any) -> T:
-        """Convolve planes into fields."""
         return self.convolve(planes, "lift", self.design.fields, LIFTING_SIZE)
 
     def tower(self, x: T) -> T:
@@ -129,24 +99,8 @@ class SeparateLayers(Layers[T]):
         return self.add(x, self.convolve(self.norm(y, f"{name}.norm2"), f"{name}.conv2", fields, 3))
 
     def head(self, x: T, name: str) -> T:
-        """Run the first layer of an output."""
+        """Run the first layer of an output: one map per field."""
         return self.merge(self.relu(self.convolve(x, name, self.design.head_fields, 1)))
-
-    @abstractmethod
-    def convolve(self, x: T, name: str, fields: int, size: int) -> T:
-        """Convolve planes or fields into fields by a tied kernel."""
-
-    @abstractmethod
-    def norm(self, x: T, name: str) -> T:
-        """Normalise each field over all its orientations, then clip below at zero."""
-
-    @abstractmethod
-    def add(self, x: T, y: T) -> T:
-        """Add maps to maps."""
-
-    @abstractmethod
-    def merge(self, x: T) -> T:
-        """Average over orientations: one map per field, which turns as the board turns."""
 
 
 @dataclass(frozen=True)
@@ -154,32 +108,26 @@ class Weight:
     """One tensor of a network."""
 
     shape: tuple[int, ...]
-    start: Literal["normal", "uniform", "zero", "one"]
-    """How it is drawn before training."""
-    inputs: int = 1
-    """Numbers that one output adds up."""
-    tied: bool = False
-    """Whether it is a kernel that follows in all orientations from one."""
-    learned: bool = True
-    """False for the statistics of a norm."""
+    start: Literal["normal", "uniform", "zero", "one"]  # how it is drawn before training
+    inputs: int = 1  # numbers that one output adds up
+    tied: bool = False  # whether it is a kernel that follows in all orientations from one
+    learned: bool = True  # false for the statistics of a norm
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How many fields an array has, and in how many orientations each."""
 
     fields: int
     order: int = 1
 
 
-class _Sizes(SeparateLayers[_Size]):
+class _Sizes(Layers[_Size]):
     """Collects the weights and counts the operations of the layers."""
 
     def __init__(self, design: Design) -> None:
         super().__init__(design)
         self.weights: dict[str, Weight] = {}
-        self.products = 0
-        """Multiplications per point in convolutions."""
+        self.products = 0  # multiplications per point in convolutions
 
     def convolve(self, x: _Size, name: str, fields: int, size: int) -> _Size:
         # A block begins as nothing but the way around it.
@@ -245,13 +193,9 @@ def operations(design: Design, rows: int = 19, cols: int = 19) -> int:
 
 @cache
 def tied_places(shape: tuple[int, ...], order: int) -> IntArray:
-    """Return which entry of a free kernel ([order x] side x side) stands where, per orientation.
+    """Return which entry of a free kernel ([order x] side x side) stands where.
 
-    Row r holds the kernels that orientation r of the output reads from the orientations q of the
-    input, one after the other.
-
-    >>> tied_places((8, 3, 3), 8).shape, tied_places((3, 3), 8).shape
-    ((8, 72), (8, 9))
+    Row r has the kernels from all orientations of the input to orientation r of the output.
     """
     free = np.arange(math.prod(shape)).reshape(-1, *shape[-2:])
     rows = []

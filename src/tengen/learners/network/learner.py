@@ -1,8 +1,4 @@
-"""The network as a learner: fit it to games, save it, load it, evaluate positions with it.
-
-It predicts moves, winner, score and ownership on boards of 5 to 25 lines a side, without reading
-ahead. Training it, and running it on a GPU, needs PyTorch; running it on the processor does not.
-"""
+"""The network as a learner: fit it to games (with PyTorch), save, load, evaluate positions."""
 
 from __future__ import annotations
 
@@ -36,7 +32,7 @@ from tengen.learners.network.settings import (
 )
 from tengen.learners.network.shards import LARGEST, SMALLEST, Shard, main_board
 from tengen.models.settings import from_plain, to_plain
-from tengen.models.store import Card, StoredLearner, Tensors
+from tengen.models.store import Card, StoredLearner, Tensors, check_shapes
 
 if TYPE_CHECKING:
     from tengen.learners.network.katago import Teacher
@@ -47,7 +43,7 @@ _Settings = NetworkSettings | DistillationSettings
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the network says of one position, for Black."""
+    """The network's answers about one position, for Black."""
 
     priors: FloatArray
     """Row-major, the pass last; zero where illegal; sum 1."""
@@ -91,10 +87,10 @@ class DeepNetwork(StoredLearner):
         run: Run[Any] | None = None,
         on_report: Callable[[dict[str, Any]], None] = lambda row: None,
     ) -> Self:
-        """Learn from sources of games, each a list of shards; `start` lends its weights.
+        """Learn from sources of games, each a list of shards, from the weights of `start`, if any.
 
-        With a `teacher` (see `katago`) it learns from the teacher's answers on the games of the
-        most frequent board. Needs PyTorch (`pip install tengen[torch]`).
+        With a `teacher` (see `katago`) it learns the teacher's answers about the games of the most
+        frequent board.
         """
         torch_or_refuse()
         from tengen.learners.network.distillation import distil
@@ -105,10 +101,8 @@ class DeepNetwork(StoredLearner):
         if type(settings) is not type(default):
             raise SpecError("NetworkSettings are for games, DistillationSettings for a teacher")
         check_design(settings, None if start is None else start.design_)
-        options: dict[str, Any] = {
-            "device": device, "run": run, "on_report": on_report,
-            "start": None if start is None else start.weights_,
-        }  # fmt: skip
+        first = None if start is None else start.weights_
+        options: Any = {"device": device, "run": run, "on_report": on_report, "start": first}
         if isinstance(settings, NetworkSettings):
             self.weights_ = fit(shards, settings, **options)
         else:
@@ -122,10 +116,7 @@ class DeepNetwork(StoredLearner):
 
     @classmethod
     def average(cls, networks: Sequence[DeepNetwork]) -> Self:
-        """Return the network whose weights are the mean of those of others, all of one design.
-
-        Of networks that one training made out of the other it is often better than each.
-        """
+        """Return the network with the mean of the weights of others, all of one design."""
         first = networks[0]
         for number, network in enumerate(networks, 1):
             if network.design_ != first.design_:
@@ -140,7 +131,7 @@ class DeepNetwork(StoredLearner):
 
     @property
     def engine(self) -> Engine:
-        """The network laid out for the processor, made when first asked for."""
+        """The network laid out for the processor."""
         if self._engine is None:
             self._engine = Engine(self.weights_, self.design_)
         return self._engine
@@ -195,7 +186,7 @@ class DeepNetwork(StoredLearner):
         return self.evaluate([board])[0].ownership
 
     def supports(self, rows: int, cols: int) -> bool:
-        """Tell whether it can judge boards of this size."""
+        """Return whether it evaluates boards of this size."""
         return min(rows, cols) >= SMALLEST and max(rows, cols) <= LARGEST
 
     def save(self, path: str | os.PathLike[str], **card: Any) -> None:
@@ -205,15 +196,14 @@ class DeepNetwork(StoredLearner):
         super().save(path, **card)
 
     def _about(self) -> dict[str, Any]:
-        recipe: dict[str, Any] = {"design": asdict(self.design_)}
+        about: dict[str, Any] = {"design": asdict(self.design_)}
         if self.settings is not None:
-            recipe["settings"] = to_plain(self.settings)
+            about["settings"] = to_plain(self.settings)
         if self.teacher_:
-            recipe["teacher"] = self.teacher_
+            about["teacher"] = self.teacher_
         return {
-            "name": "network",
             "what": "Says how likely moves are, who wins, by how much, and who owns what.",
-            "recipe": recipe,
+            "recipe": about,
             "seed": None if self.settings is None else self.settings.seed,
         }
 
@@ -231,28 +221,18 @@ class DeepNetwork(StoredLearner):
             raise ModelError(f"its card names no design we know ({wrong})") from None
         made = cls(settings=settings)
         made.design_, made.weights_, made.teacher_ = design, tensors, teacher
-        _check_weights(tensors, design)
+        expected = {name: weight.shape for name, weight in weights_of(design).items()}
+        check_shapes(tensors, expected)
+        for name in sorted(set(tensors) - set(expected)):
+            raise ModelError(f"has a tensor {name!r} that its design does not")
         return made
 
 
 def check_size(rows: int, cols: int) -> None:
     """Refuse boards that the network does not serve."""
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
-        raise SpecError(
-            f"the network judges boards of {SMALLEST} to {LARGEST} lines, not {rows}x{cols}"
-        )
-
-
-def _check_weights(tensors: Tensors, design: Design) -> None:
-    """Refuse tensors that are not those of the design."""
-    expected = weights_of(design)
-    for name, weight in expected.items():
-        if name not in tensors:
-            raise ModelError(f"has no tensor {name!r}")
-        if tensors[name].shape != weight.shape:
-            raise ModelError(f"{name!r} has shape {tensors[name].shape}, not {weight.shape}")
-    for name in sorted(set(tensors) - set(expected)):
-        raise ModelError(f"has a tensor {name!r} that its design does not")
+        sizes = f"{SMALLEST} to {LARGEST} lines, not {rows}x{cols}"
+        raise SpecError(f"the network judges boards of {sizes}")
 
 
 def _evaluations(boards: Sequence[Board], said: EngineOutput) -> list[Evaluation]:
@@ -271,19 +251,15 @@ def _evaluations(boards: Sequence[Board], said: EngineOutput) -> list[Evaluation
     best = None if said.best is None else shares(said.best)
     return [
         Evaluation(
-            priors=priors[row],
-            win_probability=float(chances[row]),
-            score=sign * float(said.score[row]),
-            spread=float(said.spread[row]),
-            ownership=ownership[row],
-            best=None if best is None else best[row],
+            priors[row], float(chances[row]), sign * float(said.score[row]),
+            float(said.spread[row]), ownership[row], None if best is None else best[row],
         )
         for row, sign in enumerate(signs.tolist())
-    ]
+    ]  # fmt: skip
 
 
 def untrained(design: Design, *, seed: int = 1) -> DeepNetwork:
-    """Return a network of random weights, which plays nonsense; for tests and for compiling."""
+    """Return a network of random weights, for tests and for compiling."""
     rng = np.random.default_rng(seed)
     network = DeepNetwork()
     network.design_ = design

@@ -8,18 +8,13 @@ from typing import ClassVar
 from tengen.errors import SpecError
 from tengen.models.settings import CheckedSettings, setting
 
-LIFTING_SIZE = 5
-"""Side of the first layer's kernels."""
-_POOL_EVERY = 3
-"""Every so many blocks one looks at the whole board."""
+LIFTING_SIZE = 5  # side of the first layer's kernels
+_POOL_EVERY = 3  # every so many blocks one looks at the whole board
 USUAL_SIZE, SIZE_SCALE = 14.0, 10.0
 """Pooled means are offered twice: plain, and times how much larger than usual the board is."""
-SCORE_SCALE = 20.0
-"""Points that the score's output counts as one."""
-LOWEST_RATE = 0.01
-"""Share of the highest rate below which the rate never falls."""
-_ORDER = 8
-"""Symmetries of the square."""
+SCORE_SCALE = 20.0  # points that the score's output counts as one
+LOWEST_RATE = 0.01  # share of the highest rate below which the rate never falls
+_ORDER = 8  # symmetries of the square
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""The network in PyTorch: one module that learns, and one that is laid out for play.
-
-Board sizes follow from the input.
-"""
+"""The network in PyTorch: one module that learns, and one that is laid out for play."""
 
 # mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
 
@@ -16,13 +13,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tengen.learners.network.inputs import BOARD_PLANES, KOMI_PLANE, KOMI_SCALE, N_PLANES, TABLE
-from tengen.learners.network.layers import Outputs, SeparateLayers, Weight, tied_places, weights_of
+from tengen.learners.network.layers import Layers, Outputs, Weight, tied_places, weights_of
 from tengen.learners.network.settings import SCORE_SCALE, SIZE_SCALE, USUAL_SIZE, Design
 
 _MOMENTUM = 0.02
 _EPSILON = 1e-5
-_ALIGNED = 8
-"""For play, planes are filled up to a multiple of this, which suits a GPU's matrix units."""
+_ALIGNED = 8  # for play, planes are filled up to a multiple that suits a GPU's matrix units
 
 
 class Output(NamedTuple):
@@ -65,11 +61,7 @@ def plane_table(device: torch.device) -> Tensor:
 
 
 def planes_of(positions: Any, table: Tensor, width: int = N_PLANES) -> Tensor:
-    """Lay positions out as planes of the table's type, filled up with empty ones to `width`.
-
-    The same as `inputs.Positions.planes`, of tensors on any device: `positions` has the fields of
-    `Seen`.
-    """
+    """Lay positions, with the fields of `Seen`, out as planes; add empty ones up to `width`."""
     games, points = positions.codes.shape
     places = torch.arange(points, device=table.device, dtype=torch.int16)
     moves = (positions.history[:, None, :] == places[None, :, None]).to(table.dtype)
@@ -80,12 +72,8 @@ def planes_of(positions: Any, table: Tensor, width: int = N_PLANES) -> Tensor:
     return flat.view(games, positions.rows, positions.cols, width).permute(0, 3, 1, 2)
 
 
-class _TorchLayers(SeparateLayers[Tensor]):
-    """The layers as operations of PyTorch, on weights that a network hands out by name.
-
-    `kernel` gives the kernel of a convolution between all maps, `affine` the factor and the addend
-    of each map in a norm of its input, `tensor` any other weight.
-    """
+class _TorchLayers(Layers[Tensor]):
+    """The layers as operations of PyTorch, on kernels, norms and other weights by name."""
 
     def __init__(
         self,
@@ -164,10 +152,6 @@ class Network(nn.Module):
         """Return the layers; they lay kernels out at each step."""
         return _TorchLayers(self.design, self.kernel, self.affine, self.weight)
 
-    def free_parameters(self) -> int:
-        """Count the weights that are learned."""
-        return sum(weight.numel() for weight in self.parameters())
-
     def weight(self, name: str) -> Tensor:
         """Return a tensor by its name."""
         place: Any = self
@@ -186,10 +170,7 @@ class Network(nn.Module):
         return laid.reshape(fields_out * order, -1, *shape[-2:])
 
     def affine(self, name: str, x: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return factor and addend of each map for a norm of `x`.
-
-        In training they follow from the statistics of `x`, which the known ones follow slowly.
-        """
+        """Return factor and addend of each map for a norm of `x`, in training by its statistics."""
         order = self.design.order
         mean, variance = known = self.weight(f"{name}.mean"), self.weight(f"{name}.variance")
         if self.training and x is not None:
@@ -226,8 +207,7 @@ def statistics(x: Tensor, order: int) -> tuple[Tensor, Tensor]:
 class FoldedNetwork(nn.Module):
     """A network for play: kernels laid out and norms reduced to factors once, not at each step.
 
-    The tensors keep their place when weights are taken over, so that a captured CUDA graph uses
-    the new ones. Its answers are those of `Network` in evaluation, up to rounding.
+    `take_over` copies weights in place, so that a captured CUDA graph uses the new ones.
     """
 
     def __init__(self, network: Network, device: torch.device, dtype: torch.dtype) -> None:

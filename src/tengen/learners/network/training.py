@@ -1,13 +1,8 @@
 """Train the network from batches: one loss, one schedule of the rate, one trainer, one loop.
 
-The loss adds the surprise at the move, who won, who owned what, and how far the score was off.
-The rate rises quickly, stays, and falls over the last part. A trainer can be saved and restored,
-so that a training that was stopped goes on exactly.
-
-Positions to learn from stay on the device as one byte per point, so that a batch is a gather. Games
-of people come as sources, drawn from in proportion to the square roots of their sizes; some games
-of every source are held out. Positions that are made while the network learns go through a replay
-buffer.
+Positions stay on the device as one byte per point, so that a batch is a gather. Games of people
+come as sources, drawn from in proportion to the square roots of their sizes; some games of every
+source are held out. Positions made during a training go through a replay buffer.
 """
 
 # mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
@@ -34,7 +29,7 @@ from tengen.learners.network.engine import chosen_device
 from tengen.learners.network.inputs_kernels import HISTORY
 from tengen.learners.network.layers import WINNER
 from tengen.learners.network.settings import DESIGNS, SCORE_SCALE, Design, NetworkSettings
-from tengen.learners.network.shards import NO_SCORE, Shard, by_board
+from tengen.learners.network.shards import Shard, by_board
 from tengen.learners.network.torch_network import (
     Network,
     Output,
@@ -45,29 +40,21 @@ from tengen.learners.network.torch_network import (
 from tengen.models.runs import Run
 from tengen.statistics import confidence
 
-_HELD_OUT_EVERY = 100
-"""One game of so many is held out, to tune on."""
+_HELD_OUT_EVERY = 100  # one game of so many is held out, to tune on
 _LONGEST_GRADIENT = 2.0
-_JUDGING_GAMES = 100
-"""Held-out games that are needed to calibrate the winner's chances."""
-REPORT_EVERY = 100
-"""Batches between two reports."""
-_MEASURE_EVERY = 1000
-"""Batches between two measurements on held-out games."""
+_JUDGING_GAMES = 100  # held-out games that are needed to calibrate the winner's chances
+REPORT_EVERY = 100  # batches between two reports
+_MEASURE_EVERY = 1000  # batches between two measurements on held-out games
 _HELD_OUT_POSITIONS = 24_576
 _MEASURED_AT_ONCE = 2048
-SAVE_SECONDS = 45.0
-"""A killed training loses no more than this, and the batches of one report."""
+SAVE_SECONDS = 45.0  # a killed training loses no more than this, and the batches of one report
 
 
 # ----- Positions -----
 
 
 class Batch(NamedTuple):
-    """Positions of one size with their targets, from the side to move; one row per position.
-
-    The first fields are those of `inputs.Positions`.
-    """
+    """The fields of `inputs.Positions` with targets, from the side to move; a row per position."""
 
     rows: int
     cols: int
@@ -76,20 +63,12 @@ class Batch(NamedTuple):
     passed: Tensor
     komi: Tensor
     territory: Tensor
-    moves: Tensor
-    """Index of the move played, points for a pass; or the probabilities of all moves, pass last."""
-    winner: Tensor
-    """1 won, 0.5 a draw, 0 lost; -1 not known."""
-    score: Tensor
-    """Final score in points; 0 where not `scored`."""
+    moves: Tensor  # index of the move played, the pass last; or probabilities of all moves
+    winner: Tensor  # 1 won, 0.5 a draw, 0 lost; -1 not known
+    score: Tensor  # final score in points; 0 where not `scored`
     scored: Tensor
-    owner: Tensor
-    """Batch x points: 1 own, -1 enemy, 0 nobody; meaningless where not `owned`."""
+    owner: Tensor  # batch x points: 1 own, -1 enemy, 0 nobody; meaningless where not `owned`
     owned: Tensor
-
-    def part(self, cut: slice | Tensor) -> Batch:
-        """Return some of the positions."""
-        return Batch(self.rows, self.cols, *(tensor[cut] for tensor in self[2:]))
 
     @classmethod
     def join(cls, parts: Sequence[Batch]) -> Batch:
@@ -116,6 +95,12 @@ class Batch(NamedTuple):
 B = TypeVar("B", bound=Any)
 
 
+def rows_at(batch: B, at: Tensor) -> B:
+    """Return some rows of a batch of any kind."""
+    found: B = type(batch)(*batch[:2], *(part[at] for part in batch[2:]))
+    return found
+
+
 class ReplayBuffer(Generic[B]):
     """The latest positions on boards of one size, on a device."""
 
@@ -123,9 +108,8 @@ class ReplayBuffer(Generic[B]):
         """Make room for rows of the types that a batch has."""
         self.capacity, self.total, self.lost = capacity, 0, 0
         """`total` counts all positions ever added, `lost` those that a restored buffer lacks."""
-        self._names: tuple[str, ...] = like._fields[2:]
-        room = [part.new_zeros((capacity, *part.shape[1:])) for part in like[2:]]
-        self.rows: B = like._replace(**dict(zip(self._names, room, strict=True)))
+        room = (part.new_zeros((capacity, *part.shape[1:])) for part in like[2:])
+        self.rows: B = type(like)(*like[:2], *room)
 
     def __len__(self) -> int:
         return min(self.total - self.lost, self.capacity)
@@ -142,13 +126,11 @@ class ReplayBuffer(Generic[B]):
 
     def at(self, places: Tensor) -> B:
         """Return the positions at these places."""
-        found: B = self.rows._replace(**{n: getattr(self.rows, n)[places] for n in self._names})
-        return found
+        return rows_at(self.rows, places)
 
     def draw(self, count: int, latest: int, generator: torch.Generator) -> B:
         """Draw positions by chance from the `latest` ones."""
-        span = min(len(self), latest)
-        device = self.rows.codes.device
+        span, device = min(len(self), latest), self.rows.codes.device
         ago = torch.randint(1, span + 1, (count,), generator=generator, device=device)
         return self.at((self.total - ago) % self.capacity)
 
@@ -156,11 +138,11 @@ class ReplayBuffer(Generic[B]):
         """Return the latest positions (all, or `most`), by name, oldest first."""
         count = len(self) if most is None else min(len(self), most)
         places = torch.arange(self.total - count, self.total, device=self.rows.codes.device)
-        latest = self.at(places % self.capacity)
-        return {name: getattr(latest, name) for name in self._names}
+        latest: dict[str, Any] = self.at(places % self.capacity)._asdict()
+        return {name: part for name, part in latest.items() if isinstance(part, Tensor)}
 
     def restore(self, tensors: Mapping[str, Tensor], total: int) -> None:
-        """Take over what `tensors` returned; `total` as it was then."""
+        """Continue from what `tensors` returned; `total` as it was then."""
         self.total = self.lost = total - len(tensors["codes"])
         self.add(self.rows._replace(**tensors))
 
@@ -169,13 +151,10 @@ class ReplayBuffer(Generic[B]):
 class Source:
     """All positions of one source of games, on a device."""
 
-    positions: Batch
-    """Its `owner` holds rows of `ownership`."""
-    ownership: Tensor
-    """Two rows per game with known owners: for Black to move and for White."""
+    positions: Batch  # its `owner` holds rows of `ownership`
+    ownership: Tensor  # two rows per game with known owners: for Black to move and for White
     game: Tensor
-    train: Tensor
-    """Positions to learn from."""
+    train: Tensor  # positions to learn from
     held_out: Tensor
 
     @property
@@ -189,7 +168,7 @@ class Source:
 
     def batch(self, at: Tensor) -> Batch:
         """Gather the positions at these places."""
-        found = self.positions.part(at)
+        found = rows_at(self.positions, at)
         return found._replace(moves=found.moves.long(), owner=self.ownership[found.owner.long()])
 
 
@@ -212,16 +191,14 @@ def gather(
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         for shard in shards:
             seen = shard.encoded(ladders=ladders, pool=pool)
-            white = shard.colours == 2
-            winner = np.repeat(shard.winner, shard.lengths)
-            score = np.repeat(shard.score, shard.lengths)
-            scored = score != NO_SCORE
+            white, score = shard.colours == 2, shard.per_move(shard.score)
+            winner, scored = shard.per_move(shard.winner), ~np.isnan(score)
+            known = int(shard.labelled.sum())
             row = np.full(len(shard), -1, np.int32)
-            row[shard.labelled] = first + 2 * np.arange(len(shard.labelled))
-            row = np.repeat(row, shard.lengths)
-            first += 2 * len(shard.labelled)
+            row[shard.labelled] = first + 2 * np.arange(known)
+            row, first = shard.per_move(row), first + 2 * known
             arrays: tuple[NDArray[Any], ...] = (
-                seen.codes, seen.history, seen.passed, seen.komi, seen.territory, shard.moves,
+                seen.codes, seen.history, seen.passed, seen.komi, seen.territory, shard.indices,
                 np.where(winner == 0, -1.0, winner == shard.colours).astype(np.float32),
                 np.where(scored, np.where(white, -score, score), 0).astype(np.float32),
                 scored, np.where(row < 0, 0, row + white), row >= 0,
@@ -231,9 +208,9 @@ def gather(
                 buffer = ReplayBuffer(part, total)
             buffer.add(part)
     assert buffer is not None
-    owners = np.concatenate([shard.ownership for shard in shards])
+    owners = np.concatenate([shard.ownership[shard.labelled] for shard in shards])
     both = np.stack([owners, -owners], 1).reshape(-1, owners.shape[1])
-    lengths = np.concatenate([shard.lengths for shard in shards])
+    lengths = np.concatenate([shard.lengths() for shard in shards])
     game = np.repeat(np.arange(len(lengths)), lengths)
     held = game % _HELD_OUT_EVERY == _HELD_OUT_EVERY - 1
     return Source(
@@ -254,15 +231,12 @@ class Sampler:
         self.generator = torch.Generator(self.device)
         weights = np.sqrt([len(source.train) for source in self.sources])
         self.shares = weights / weights.sum()
-        """How much of all that is drawn comes from each source."""
-        self._boards: dict[tuple[int, int], float] = {}
-        """How often each board is drawn from."""
+        self._boards: dict[tuple[int, int], float] = {}  # how often each board is drawn from
         for source, share in zip(self.sources, self.shares, strict=True):
             self._boards[source.board] = self._boards.get(source.board, 0.0) + float(share)
+        # The board that is learned from most; the held-out games of its sources are measured.
         self.main = max(self._boards, key=self._boards.__getitem__)
-        """Rows and columns of the board that is learned from most."""
         self.judging = [source for source in self.sources if source.board == self.main]
-        """The sources whose held-out games are measured."""
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Draw a batch by chance."""
@@ -275,11 +249,9 @@ class Sampler:
         counts[-1] = size - sum(counts[:-1])
         parts = []
         for i, count in zip(chosen, counts, strict=True):
-            source = self.sources[i]
-            pick = torch.randint(
-                len(source.train), (count,), generator=generator, device=self.device
-            )
-            parts.append(source.batch(source.train[pick]))
+            train = self.sources[i].train
+            pick = torch.randint(len(train), (count,), generator=generator, device=self.device)
+            parts.append(self.sources[i].batch(train[pick]))
         return Batch.join(parts)
 
     def held_out(self, size: int) -> Batch:
@@ -324,11 +296,7 @@ class Trainer:
     def __init__(
         self, design: Design, settings: Any, device: torch.device, *, graphs: bool = True
     ) -> None:
-        """Begin with random weights; on a GPU, `graphs` records a step once and replays it.
-
-        A processor may be slower at launching a step's hundreds of kernels than the GPU at
-        running them.
-        """
+        """Start with random weights; on a GPU, `graphs` records a step once and replays it."""
         torch.manual_seed(settings.seed)
         use_fast_products(device)
         self.settings, self.device, self.step = settings, device, 0
@@ -342,8 +310,8 @@ class Trainer:
         if self.mixed:
             mode = "reduce-overhead" if self._graphs else None
             self._loss = torch.compile(self._whole_loss, dynamic=False, mode=mode)
+        # Sums of the parts of the loss since the last report, and how many steps.
         self._sums = torch.zeros(len(self.parts) + 1, device=device)
-        """Of the parts of the loss since the last report, and how many steps."""
 
     def losses(self, output: Output, batch: Any) -> dict[str, Tensor]:
         """Return the parts of the loss, each a mean over the positions that have the target."""
@@ -417,14 +385,11 @@ class Trainer:
 
     @torch.no_grad()
     def measure(self, batch: Batch) -> dict[str, float]:
-        """Return what the network gets right on some positions.
-
-        In single precision: in half of it the best moves often come out equal.
-        """
+        """Return the figures of `measures`; in half precision moves would often come out equal."""
         self.network.eval()
         sums: dict[str, Any] = {}
         for part in torch.arange(len(batch.codes), device=self.device).split(_MEASURED_AT_ONCE):
-            some = batch.part(part)
+            some = rows_at(batch, part)
             output = self.network(planes_of(some, self.table))
             for name, (hits, mask) in measures(output, some).items():
                 counted = np.array([float((hits * mask).sum()), float(mask.sum())])
@@ -433,10 +398,7 @@ class Trainer:
 
     @torch.no_grad()
     def calibrate(self, sampler: Sampler) -> float:
-        """Make the winner's chances as sure as held-out games allow; return by which factor.
-
-        Winners are learned by heart sooner than moves, since all positions of a game share one.
-        """
+        """Scale the winner's logits to what held-out games confirm; return the factor."""
         judged = [(source, source.decided()) for source in sampler.judging]
         if sum(len(source.game[at].unique()) for source, at in judged) < _JUDGING_GAMES:
             return 1.0
@@ -463,10 +425,9 @@ class Trainer:
         return {**found, "sums": self._sums.cpu().numpy()}
 
     def restore(self, arrays: Mapping[str, Any], step: int) -> None:
-        """Take over a state that `arrays` returned."""
-        self.load_weights(
-            {k.removeprefix("network."): v for k, v in arrays.items() if k.startswith("network.")}
-        )
+        """Continue from a state that `arrays` returned."""
+        weights = {k: v for k, v in arrays.items() if k.startswith("network.")}
+        self.load_weights({k.removeprefix("network."): v for k, v in weights.items()})
         for i, optimizer in enumerate(self.optimizers):
             state: dict[int, dict[str, Tensor]] = defaultdict(dict)
             for key, value in arrays.items():
@@ -480,13 +441,13 @@ class Trainer:
         self.step = step
 
     def load_weights(self, arrays: Mapping[str, Any]) -> None:
-        """Take over weights and statistics, as `network_arrays` returns them."""
+        """Load weights and statistics, as `network_arrays` returns them."""
         state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
         self.network.load_state_dict(state)
 
 
 def measures(output: Output, batch: Batch) -> dict[str, tuple[Tensor, Tensor]]:
-    """Return, per figure, its value at each position and which positions count; ties share hits."""
+    """Return per figure its value at each position, and which positions count; ties share hits."""
     chosen = output.moves.gather(1, batch.moves[:, None])
     before = (output.moves > chosen).sum(1)
     equal = (output.moves == chosen).sum(1)
@@ -526,12 +487,10 @@ def fit(
     held_out = sampler.held_out(_HELD_OUT_POSITIONS)
 
     def measure() -> dict[str, Any]:
-        last = trainer.step == settings.steps
-        # Of a few games none may be held out.
-        if not len(held_out.codes) or (trainer.step % _MEASURE_EVERY and not last):
+        due = trainer.step % _MEASURE_EVERY == 0 or trainer.step == settings.steps
+        if not due or not len(held_out.codes):  # of a few games none may be held out
             return {}
-        found = trainer.measure(held_out)
-        return {"held_out": {name: round(value, 6) for name, value in found.items()}}
+        return {"held_out": {k: round(v, 6) for k, v in trainer.measure(held_out).items()}}
 
     train_steps(
         trainer, lambda: learn_one(trainer, sampler), run=run, measure=measure, on_report=on_report
@@ -581,25 +540,21 @@ def learn_one(trainer: Trainer, sampler: Sampler) -> None:
 
 def optimizers_of(network: Network, settings: Any) -> list[torch.optim.Optimizer]:
     """Return AdamW and, for the kernels of convolutions, Muon."""
-    weights = [w for w in network.parameters() if w.requires_grad]
-    kernels = [w for w in weights if w.ndim >= 4 and w.numel() > w.shape[0]]
-    chosen = {id(w) for w in kernels} if settings.muon else set()
-    found: list[torch.optim.Optimizer] = [
-        torch.optim.AdamW(
-            [w for w in weights if id(w) not in chosen], settings.rate, betas=(0.9, 0.99),
-            weight_decay=settings.decay, fused=weights[0].is_cuda,
-        )
-    ]  # fmt: skip
-    if chosen:
-        found.append(Muon(kernels, settings.rate, decay=settings.decay))
-    return found
+    kernels: list[Tensor] = []
+    others: list[Tensor] = []
+    for w in network.parameters():
+        large = settings.muon and w.ndim >= 4 and w.numel() > w.shape[0]
+        (kernels if large else others).append(w)
+    rate, decay = settings.rate, settings.decay
+    adam: Any = {"betas": (0.9, 0.99), "weight_decay": decay, "fused": others[0].is_cuda}
+    found: list[torch.optim.Optimizer] = [torch.optim.AdamW(others, rate, **adam)]
+    return [*found, Muon(kernels, rate, decay=decay)] if kernels else found
 
 
 # Coefficients of the quintic iteration: slope at zero as steep as the bound on its maximum allows.
 _A, _B, _C = 3.4445, -4.7750, 2.0315
 _STEPS = 5
-_ADAM_SIZE = 0.2
-"""Root mean square of a usual step of AdamW, in rates."""
+_ADAM_SIZE = 0.2  # root mean square of a usual step of AdamW, in rates
 
 
 def _orthogonalised(matrices: Tensor) -> Tensor:
@@ -634,17 +589,14 @@ class Muon(torch.optim.Optimizer):
                     shapes[tuple(weight.shape)].append(weight)
                     if "momentum" not in self.state[weight]:
                         self.state[weight]["momentum"] = torch.zeros_like(weight)
+            rate, momentum, decay = group["lr"], group["momentum"], group["decay"]
             for weights in shapes.values():
-                self._step(weights, group["lr"], group["momentum"], group["decay"])
-
-    def _step(self, weights: list[Tensor], rate: float, momentum: float, decay: float) -> None:
-        speeds = [self.state[weight]["momentum"] for weight in weights]
-        gradients = [weight.grad for weight in weights]
-        torch._foreach_lerp_(speeds, gradients, 1 - momentum)
-        ahead = torch._foreach_lerp(gradients, speeds, momentum)  # Nesterov's look ahead
-        stack = torch.stack(ahead).flatten(2)
-        steps = _orthogonalised(stack)
-        scale = rate * _ADAM_SIZE * max(stack.shape[1:]) ** 0.5
-        torch._foreach_mul_(weights, 1 - rate * decay)
-        shaped = [step.view_as(w) for step, w in zip(steps, weights, strict=True)]
-        torch._foreach_add_(weights, shaped, alpha=-scale)
+                speeds = [self.state[weight]["momentum"] for weight in weights]
+                gradients = [weight.grad for weight in weights]
+                torch._foreach_lerp_(speeds, gradients, 1 - momentum)
+                ahead = torch._foreach_lerp(gradients, speeds, momentum)  # Nesterov's look ahead
+                stack = torch.stack(ahead).flatten(2)
+                steps = zip(_orthogonalised(stack), weights, strict=True)
+                scale = rate * _ADAM_SIZE * max(stack.shape[1:]) ** 0.5
+                torch._foreach_mul_(weights, 1 - rate * decay)
+                torch._foreach_add_(weights, [step.view_as(w) for step, w in steps], alpha=-scale)

@@ -1,11 +1,8 @@
 """Choose moves with evolved networks, recomputing only what a stone changes.
 
 Inputs are +1 for own stones, -1 for enemy stones, 0 for empty points, row by row. Values are
-compared before the last tanh, which would not change their order.
-
-`best_move` takes the best position after one own move, or looks two plies ahead with alpha-beta,
-for both kinds of networks. An equal value never replaces an earlier one, so that a choice is a
-function of weights and position. The caller checks superko.
+compared before the last tanh, which keeps their order. An equal value never replaces an earlier
+one, so that a choice is a function of weights and position. The caller checks superko.
 """
 
 # mypy: ignore-errors
@@ -17,8 +14,7 @@ from tengen.board.kernels import copy_row, copy_state, in_atari, is_legal, near,
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, NEXT, PASS, ROWS, SCALARS, TURN
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
-_NEVER = -1e300
-"""Below every value a network can give."""
+_NEVER = -1e300  # below every value a network can give
 
 
 @inner_kernel
@@ -46,8 +42,7 @@ def _read_inputs(s, colour, x):
 def _changes(s, p, colour, where, how, me):
     """List the inputs that change when `colour` plays the legal point `p`, from `me`'s view.
 
-    Writes indices and differences, returns how many: the stone itself and every stone it captures.
-    Suicide is illegal in these games and not handled.
+    Writes indices and differences of the stone and what it captures (no suicide); returns how many.
     """
     cols = s[SCALARS, COLS]
     where[0] = _index_of(p, cols)
@@ -80,10 +75,9 @@ def _changes(s, p, colour, where, how, me):
 
 @hot_kernel
 def _bend(values, n):
-    """Replace the first `n` values by their tanh, to within 1e-13.
+    """Replace the first `n` values by their tanh, to within 1e-13, in vector registers.
 
-    The library's tanh is one call per value; plain arithmetic runs in vector registers. exp(2x) is
-    the 256th power of exp(x / 128), whose series is short; beyond 19 tanh is 1 to the last bit.
+    exp(2x) is the 256th power of exp(x / 128), whose series is short; tanh(19) is 1.
     """
     for i in range(n):
         x = min(max(values[i], -19.0), 19.0) / 128.0
@@ -98,9 +92,9 @@ def _bend(values, n):
 
 @kernel
 def _output(hidden, w2):
-    """Return the value of hidden sums before the last tanh, and bend them.
+    """Bend hidden sums and return their value before the last tanh; w2 ends with the bias.
 
-    The last entry of `w2` is the bias. Four sums in parallel avoid a chain of dependent additions.
+    Four sums in parallel avoid a chain of dependent additions.
     """
     n = hidden.shape[0]
     _bend(hidden, n)
@@ -132,7 +126,7 @@ def _dense_sums(x, w1, out):
 def _candidate(s, i, me, free, where, how):
     """List the inputs that change when `me` takes cell `i`; return how many, 0 if it may not.
 
-    With `free` an illegal point is a candidate too, seen as if a stone stood there.
+    With `free` illegal points are candidates too, as if a stone stood there.
     """
     p = _point_of(i, s[SCALARS, COLS])
     if is_legal(s, p, me):
@@ -141,17 +135,6 @@ def _candidate(s, i, me, free, where, how):
         return 0
     where[0], how[0] = i, 1.0
     return 1
-
-
-@kernel
-def _play_candidate(s, t, i, me):
-    """Write to `t` the position after `me` chose cell `i`; an illegal choice is a pass."""
-    p = _point_of(i, s[SCALARS, COLS])
-    copy_state(s, t)
-    play_move(t, p if is_legal(s, p, me) else PASS, me)
-
-
-# ----- The dense network: one hidden layer -----
 
 
 @kernel
@@ -174,8 +157,7 @@ def _add_rows(w1, where, how, count, base, out):
 def _read_windows(x, weights, windows, cover, sums, bent, base):
     """Fill the windows' sums, their tanh, and the second layer's sums for inputs `x`.
 
-    Window u covers sizes[u] x sizes[u] points; its weights stand at offsets[u], row by row, its
-    bias behind them. Adds up stones, which are fewer than points.
+    Window u covers sizes[u] x sizes[u] points; its weights start at offsets[u], its bias is last.
     """
     w0, w1, _ = weights
     sizes, offsets = windows
@@ -199,7 +181,7 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
 def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
     """List the windows that the listed inputs touch, with their new sums; return how many.
 
-    `slot` is -1 everywhere before and after; in between it holds a window's place in the list.
+    `slot` is -1 everywhere but in here, where it holds a window's place in the list.
     """
     over, places = cover
     n = 0
@@ -250,18 +232,28 @@ def _order(values, sign, out):
         out[j] = i
 
 
-@kernel
-def _shift(weights, cover, where, how, count, sums, bent, base, work, slot, touched, fresh):
-    """Write to `work` the upper sums after the listed inputs changed the windows over them."""
-    n = _touch(weights[0], cover, where, how, count, sums, slot, touched, fresh)
-    _carry(weights[1], touched, fresh, n, bent, base, work)
+@hot_kernel
+def _value_after(weights, cover, where, how, count, node, work, scratch):
+    """Return the value of `node` after the listed inputs changed, before the last tanh."""
+    sums, bent, base = node
+    if sums.shape[0] == 0:
+        _add_rows(weights[1], where, how, count, base, work)
+    else:
+        slot, touched, fresh = scratch
+        n = _touch(weights[0], cover, where, how, count, sums, slot, touched, fresh)
+        _carry(weights[1], touched, fresh, n, bent, base, work)
+    return _output(work, weights[2])
 
 
 @kernel
-def _descend(weights, cover, where, how, count, node, child, slot, touched, fresh):
+def _descend(weights, cover, where, how, count, node, child, scratch):
     """Write to `child` the sums of `node` after the listed inputs changed."""
     sums, bent, base = node
     sums2, bent2, base2 = child
+    if sums.shape[0] == 0:
+        _add_rows(weights[1], where, how, count, base, base2)
+        return
+    slot, touched, fresh = scratch
     n = _touch(weights[0], cover, where, how, count, sums, slot, touched, fresh)
     copy_row(sums, sums2)
     copy_row(bent, bent2)
@@ -276,47 +268,33 @@ def _descend(weights, cover, where, how, count, node, child, slot, touched, fres
 def best_move(s, weights, windows, cover, free, width):
     """Return the point after which the network likes the position best, or PASS without any.
 
-    `weights` are the windows' weights, the layer above them and the output; `windows` what
-    `_read_windows` takes; cover[0][cell] lists the windows over a cell (-1 behind the last), and
-    cover[1] the place of that cell's weight in each. A dense network has no windows.
-
-    With `width` 0 it looks one ply ahead; else two plies, at the `width` moves that look best
-    after one and every legal reply. With `free` illegal points are candidates too.
+    `weights` are the windows' weights, the layer above and the output; `windows` what
+    `_read_windows` takes; cover[0][cell] lists the windows over a cell (-1 behind the last) and
+    cover[1] the place of its weight in each. A dense network has no windows. With `width` 0 it
+    looks one ply ahead; else two, at the `width` moves that look best and every legal reply.
     """
     me = s[SCALARS, TURN]
     cols = s[SCALARS, COLS]
     cells = s[SCALARS, ROWS] * cols
-    _, w1, w2 = weights
-    units, hidden = windows[0].shape[0], w1.shape[1]
-    dense = units == 0  # tested inline: a call at every leaf would cost more than the leaf
-    x = np.empty(cells)
-    sums, bent, base = np.empty(units), np.empty(units), np.empty(hidden)
-    slot, touched, fresh = np.full(units, -1, np.int64), np.empty(units, np.int64), np.empty(units)
-    work = np.empty(hidden)
+    units, hidden = windows[0].shape[0], weights[1].shape[1]
+    x, work = np.empty(cells), np.empty(hidden)
+    node = np.empty(units), np.empty(units), np.empty(hidden)
+    child = np.empty(units), np.empty(units), np.empty(hidden)
+    scratch = np.full(units, -1, np.int64), np.empty(units, np.int64), np.empty(units)
     where, how = np.empty(cells + 1, np.int64), np.empty(cells + 1)
     _read_inputs(s, me, x)
-    if dense:
-        _dense_sums(x, w1, base)
+    if units == 0:
+        _dense_sums(x, weights[1], node[2])
     else:
-        _read_windows(x, weights, windows, cover, sums, bent, base)
+        _read_windows(x, weights, windows, cover, *node)
     first, second = np.full(cells, _NEVER), np.zeros(cells)
     for i in range(cells):
         count = _candidate(s, i, me, free, where, how)
         if count > 0:
-            if dense:
-                _add_rows(w1, where, how, count, base, work)
-            else:
-                _shift(
-                    weights, cover, where, how, count, sums, bent, base, work, slot, touched, fresh
-                )
-            first[i] = _output(work, w2)
+            first[i] = _value_after(weights, cover, where, how, count, node, work, scratch)
         if width > 0:
             where[0], how[0] = i, -1.0
-            if dense:
-                _add_rows(w1, where, how, 1, base, work)
-            else:
-                _shift(weights, cover, where, how, 1, sums, bent, base, work, slot, touched, fresh)
-            second[i] = _output(work, w2)
+            second[i] = _value_after(weights, cover, where, how, 1, node, work, scratch)
     # The most promising moves and replies first, so that alpha-beta cuts early.
     order, replies = np.empty(cells, np.int64), np.empty(cells, np.int64)
     _order(first, -1.0, order)
@@ -324,19 +302,16 @@ def best_move(s, weights, windows, cover, free, width):
         return _point_of(order[0], cols) if first[order[0]] > _NEVER else PASS
     _order(second, 1.0, replies)
     t = np.empty_like(s)
-    sums2, bent2, base2 = np.empty(units), np.empty(units), np.empty(hidden)
     best, best_value, killer = PASS, _NEVER, -1
     for j in range(min(width, cells)):
         i = order[j]
         if first[i] <= _NEVER:
             break
         count = _candidate(s, i, me, free, where, how)
-        if dense:
-            _add_rows(w1, where, how, count, base, base2)
-        else:
-            node, child = (sums, bent, base), (sums2, bent2, base2)
-            _descend(weights, cover, where, how, count, node, child, slot, touched, fresh)
-        _play_candidate(s, t, i, me)
+        _descend(weights, cover, where, how, count, node, child, scratch)
+        p = _point_of(i, cols)
+        copy_state(s, t)
+        play_move(t, p if is_legal(s, p, me) else PASS, me)  # an illegal choice is a pass
         worst, reply = first[i], -1  # the enemy may pass
         for k in range(-1, cells):
             cell = killer if k < 0 else replies[k]
@@ -348,14 +323,7 @@ def best_move(s, weights, windows, cover, free, width):
             if not is_legal(t, p, 3 - me):
                 continue
             count = _changes(t, p, 3 - me, where, how, me)
-            if dense:
-                _add_rows(w1, where, how, count, base2, work)
-            else:
-                _shift(
-                    weights, cover, where, how, count, sums2, bent2, base2, work, slot, touched,
-                    fresh,
-                )  # fmt: skip
-            value = _output(work, w2)
+            value = _value_after(weights, cover, where, how, count, child, work, scratch)
             if value < worst:
                 worst, reply = value, cell
         if worst > best_value:

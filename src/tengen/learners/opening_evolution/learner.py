@@ -1,15 +1,14 @@
 """Evolved openings: games that an expert finishes, generations, and the estimator.
 
 A run depends on its settings and seed alone: not on the number of threads, nor on Ray, nor on where
-it was stopped. A checkpoint is written every half minute and every `snapshot_every` generations;
-the best networks of the latter, and of generation 0, are kept.
+it was stopped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from typing import Any, Self
@@ -24,12 +23,10 @@ from tengen.learners.opening_evolution.networks import Shape, Weights
 from tengen.learners.opening_evolution.settings import COLOURS, DEFAULTS, EvolutionSettings
 from tengen.learners.opening_evolution.strategy import STRATEGIES, Breeder
 from tengen.models import Card, StoredLearner
-from tengen.models.runs import Run
+from tengen.models.runs import Checkpoint, Run
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
 from tengen.parallel import map_jobs
-
-KIND = "opening-evolution"
 
 # ----- Games -----
 
@@ -62,78 +59,58 @@ def _play_opening(black: Player, white: Player, terms: EvolutionSettings, seed: 
     return board
 
 
+def match(
+    me: Player,
+    opponents: Sequence[Player],
+    expert: Expert,
+    terms: EvolutionSettings,
+    seeds: Sequence[int],
+) -> FloatArray:
+    """Return a player's scores on the terms of settings: for every seed, each of its colours.
+
+    There is one opponent per seed.
+    """
+    colours = COLOURS[terms.colours]
+    boards = [
+        _play_opening(*((me, other) if colour == BLACK else (other, me)), terms, seed)
+        for seed, other in zip(seeds, opponents, strict=True)
+        for colour in colours
+    ]
+    scores = expert.finish(boards, [seed for seed in seeds for _ in colours])
+    signs = [1.0 if colour == BLACK else -1.0 for colour in colours]
+    return np.asarray(scores * np.tile(signs, len(seeds)), np.float64)
+
+
 def fitness(
     me: Player,
-    opponents: Player | Sequence[Player],
+    opponents: Sequence[Player],
     expert: Expert,
     terms: EvolutionSettings,
     seeds: Sequence[int],
 ) -> float:
-    """Return a player's mean final score over starts and colours, on the terms of settings.
-
-    `opponents` is one for all starts, or one per seed. With a `bend` a score s counts as
-    bend * tanh(s / bend), since beyond so many points a game is won anyway.
-    """
-    others = opponents if isinstance(opponents, Sequence) else [opponents] * len(seeds)
-    boards, signs, finish_seeds = [], [], []
-    for seed, other in zip(seeds, others, strict=True):
-        for colour in COLOURS[terms.colours]:
-            black, white = (me, other) if colour == BLACK else (other, me)
-            boards.append(_play_opening(black, white, terms, seed))
-            signs.append(1.0 if colour == BLACK else -1.0)
-            finish_seeds.append(seed)
-    scores = np.asarray(expert.finish(boards, finish_seeds)) * signs
-    bend = terms.bend
+    """Return the mean score of a match; with a `bend`, of bend * tanh(score / bend)."""
+    scores, bend = match(me, opponents, expert, terms, seeds), terms.bend
     return float(np.mean(bend * np.tanh(scores / bend) if bend else scores))
-
-
-def match(
-    a: Player, b: Player, expert: Expert, terms: EvolutionSettings, seeds: Sequence[int]
-) -> FloatArray:
-    """Return the scores of `a` against `b`: each seed's start is played with both colours.
-
-    Entry 2 i has `a` as Black, entry 2 i + 1 as White.
-    """
-    twice = [seed for seed in seeds for _ in range(2)]
-    sides = cycle([(a, b), (b, a)])
-    boards = [_play_opening(*next(sides), terms, seed) for seed in twice]
-    scores = np.asarray(expert.finish(boards, twice))
-    return np.where(np.arange(len(boards)) % 2 == 0, scores, -scores)
 
 
 # ----- Generations -----
 
 
-@dataclass
 class Breeding:
     """An evolution in progress: the individuals of `generation`, and earlier results."""
 
-    settings: EvolutionSettings
-    breeder: Breeder
-    generation: int = 0
-    fitness: FloatArray = field(default_factory=lambda: np.zeros(0))
-    """Of the last generation, in the order in which it was measured."""
-    hall: list[FloatArray] = field(default_factory=list)
-    """Earlier bests to play against."""
-    first_best: FloatArray = field(default_factory=lambda: np.zeros(0))
-    """The best of generation 0, once it is measured."""
-
-    @classmethod
-    def begin(cls, settings: EvolutionSettings) -> Breeding:
-        """Draw generation 0."""
+    def __init__(self, settings: EvolutionSettings, start: Checkpoint | None = None) -> None:
+        self.settings = settings
         size = settings.individuals, settings.shape().n_weights, settings.seed
-        return cls(settings, STRATEGIES[settings.strategy](*size))
-
-    @classmethod
-    def restored(
-        cls, settings: EvolutionSettings, generation: int, arrays: dict[str, FloatArray]
-    ) -> Breeding:
-        """Continue from `arrays()`."""
-        made = cls.begin(settings)
-        made.breeder.restore(arrays)
-        made.generation, made.hall = generation, list(arrays.get("hall", ()))
-        made.fitness, made.first_best = arrays["fitness"], arrays["first_best"]
-        return made
+        self.breeder: Breeder = STRATEGIES[settings.strategy](*size)
+        self.generation = 0
+        self.fitness = np.zeros(0)  # of the last generation, in the order in which it was measured
+        self.first_best = np.zeros(0)  # the best of generation 0, once it is measured
+        self.hall: list[FloatArray] = []  # earlier bests to play against
+        if start is not None:
+            self.breeder.restore(start.arrays)
+            self.generation, self.hall = start.step, list(start.arrays.get("hall", ()))
+            self.fitness, self.first_best = start.arrays["fitness"], start.arrays["first_best"]
 
     def arrays(self) -> dict[str, FloatArray]:
         """Return everything that later generations depend on."""
@@ -146,16 +123,18 @@ class Breeding:
         return self.breeder.best
 
     @property
+    def known(self) -> FloatArray:
+        """The remembered fitness of the first individuals."""
+        return self.breeder.known if self.settings.remember else np.zeros(0)
+
+    @property
     def pending(self) -> FloatArray:
         """The individuals that have to be measured."""
-        weights = self.breeder.weights
-        return weights[len(self.breeder.known) :] if self.settings.remember else weights
+        return self.breeder.weights[len(self.known) :]
 
     def step(self, measure: Measure) -> None:
         """Measure, select, breed."""
-        measured = measure(self)
-        known = self.breeder.known if self.settings.remember else np.zeros(0)
-        self.fitness = np.concatenate([known, measured])
+        self.fitness = np.concatenate([self.known, measure(self)])
         hall_every = self.settings.hall_every
         if self.generation == 0:
             self.first_best = self.breeder.weights[int(self.fitness.argmax())].copy()
@@ -184,14 +163,12 @@ class GenerationGames:
     settings: EvolutionSettings
     generation: int
     hall: list[FloatArray | None]
-    """For each start the weights of an earlier best, or None for the settings' opponent."""
+    """For each start the weights of an earlier best, or None for the settings' opponents."""
 
-    def play(self, weights: FloatArray, opponent: _Opponent, expert: Expert) -> float:
-        """Return the fitness of one individual."""
-        settings = self.settings
+    def play(self, weights: FloatArray, opponents: Sequence[Player], expert: Expert) -> float:
+        """Return the fitness of one individual; opponents take turns at starts without a hall."""
+        settings, turns = self.settings, cycle(opponents)
         shape = settings.shape()
-        # The given opponents take turns at the starts that are not against the hall.
-        turns = cycle(opponent if isinstance(opponent, Sequence) else [opponent])
         return fitness(
             NetworkPlayer(shape, weights),
             [next(turns) if w is None else NetworkPlayer(shape, w) for w in self.hall],
@@ -205,15 +182,10 @@ Measure = Callable[[Breeding], FloatArray]
 """Returns the fitness of a breeding's pending individuals."""
 
 
-_Opponent = Player | Sequence[Player]
-"""One player, or several that take the starts in turn."""
+def measure_with(opponents: Sequence[Sequence[Player]], expert: Expert) -> Measure:
+    """Return a measure that shares the individuals among threads, one per list of opponents.
 
-
-def measure_with(opponents: Sequence[_Opponent], expert: Expert) -> Measure:
-    """Return a measure that shares the individuals among as many threads as there are opponents.
-
-    Kernels run without the GIL, so threads are workers; each has an opponent (or several) of its
-    own, since an external engine can play only one game at a time.
+    Kernels run without the GIL; an external engine can play only one game at a time.
     """
 
     def measure(breeding: Breeding) -> FloatArray:
@@ -223,25 +195,20 @@ def measure_with(opponents: Sequence[_Opponent], expert: Expert) -> Measure:
             return [games.play(w, opponents[worker], expert) for w in pending[worker::workers]]
 
         result = np.empty(len(pending))
-        if workers == 1:
-            result[:] = share(0)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                for worker, part in enumerate(pool.map(share, range(workers))):
-                    result[worker::workers] = part
+        with ThreadPoolExecutor(workers) as pool:
+            shares = (pool.map if workers > 1 else map)(share, range(workers))
+            for worker, part in enumerate(shares):
+                result[worker::workers] = part
         return result
 
     return measure
 
 
 def measure_on(
-    address: str, make_opponent: Callable[[], _Opponent], make_expert: Callable[[], Expert]
+    address: str, make_opponents: Callable[[], Sequence[Player]], make_expert: Callable[[], Expert]
 ) -> Measure:
-    """Return a measure that runs each individual on a Ray cluster.
-
-    The two functions are called on the nodes and must be importable there.
-    """
-    job = partial(_play_there, make_opponent, make_expert)
+    """Return a measure that runs each individual on a Ray cluster; nodes call the functions."""
+    job = partial(_play_there, make_opponents, make_expert)
 
     def measure(breeding: Breeding) -> FloatArray:
         games = breeding.games()
@@ -251,67 +218,29 @@ def measure_on(
 
 
 def _play_there(
-    make_opponent: Callable[[], _Opponent],
+    make_opponents: Callable[[], Sequence[Player]],
     make_expert: Callable[[], Expert],
     job: tuple[GenerationGames, FloatArray],
 ) -> float:
     """Measure one individual on a node, with engines that end afterwards."""
     games, weights = job
-    opponent, expert = make_opponent(), make_expert()
+    opponents, expert = make_opponents(), make_expert()
     try:
-        return games.play(weights, opponent, expert)
+        return games.play(weights, opponents, expert)
     finally:
-        players = opponent if isinstance(opponent, Sequence) else [opponent]
-        for made in (*players, expert):
+        for made in (*opponents, expert):
             getattr(made, "close", lambda: None)()
-
-
-def evolve(
-    settings: EvolutionSettings,
-    measure: Measure,
-    *,
-    run: Run[EvolutionSettings] | None = None,
-    on_best: Callable[[int, FloatArray], None] = lambda generation, weights: None,
-    on_generation: Callable[[Breeding], None] = lambda breeding: None,
-) -> Breeding:
-    """Breed up to the last generation, continuing a run, and return the last state.
-
-    `on_best` gets the best of generation 0 and of every `snapshot_every` generations.
-    """
-    if run and run.start:
-        breeding = Breeding.restored(settings, run.start.step, run.start.arrays)
-    else:
-        breeding = Breeding.begin(settings)
-    while breeding.generation < settings.generations:
-        breeding.step(measure)
-        generation = breeding.generation
-        if generation == 1:
-            on_best(0, breeding.first_best)
-        if whole := generation % settings.snapshot_every == 0:
-            on_best(generation, breeding.best)
-        if run:
-            best, mean = breeding.fitness.max(), breeding.fitness.mean()
-            run.note(generation, best=round(float(best), 3), mean=round(float(mean), 3))
-            if whole or run.due() or generation == settings.generations:
-                run.save(generation, breeding.arrays())
-        on_generation(breeding)
-    return breeding
 
 
 # ----- The estimator -----
 
 
 class OpeningEvolution(StoredLearner):
-    """A network evolved to play openings, after Kendall 2004.
+    """A network evolved to play openings, after Kendall 2004."""
 
-    Parameters
-    ----------
-    settings
-        What to evolve and how; see `EvolutionSettings`.
-    """
-
-    kind = KIND
+    kind = "opening-evolution"
     weights_: Weights
+    breeding_: Breeding  # the last state of the evolution
 
     def __init__(self, *, settings: EvolutionSettings = DEFAULTS) -> None:
         self.settings = settings
@@ -328,22 +257,34 @@ class OpeningEvolution(StoredLearner):
         run: Run[EvolutionSettings] | None = None,
         on_generation: Callable[[Breeding], None] = lambda breeding: None,
     ) -> Self:
-        """Evolve; `measure_with` and `measure_on` make a measure from opponent and expert.
+        """Evolve up to the last generation, continuing a run and keeping snapshots there.
 
-        With a run the evolution continues there and writes checkpoints and snapshots.
+        `measure_with` and `measure_on` make a measure from opponents and expert.
         """
-
-        def keep(generation: int, weights: Weights) -> None:
+        settings = self.settings
+        state = self.breeding_ = Breeding(settings, run.start if run else None)
+        while state.generation < settings.generations:
+            state.step(measure)
+            generation = state.generation
+            whole = generation % settings.snapshot_every == 0
             if run:
-                twin = type(self)(settings=self.settings)
-                twin.weights_ = weights
-                twin.save(run.snapshot(generation))
-
-        breeding = evolve(
-            self.settings, measure, run=run, on_best=keep, on_generation=on_generation
-        )
-        self.weights_ = breeding.best.copy()
+                if generation == 1:
+                    self._keep(run, 0, state.first_best)
+                if whole:
+                    self._keep(run, generation, state.best)
+                best, mean = state.fitness.max(), state.fitness.mean()
+                run.note(generation, best=round(float(best), 3), mean=round(float(mean), 3))
+                if whole or run.due() or generation == settings.generations:
+                    run.save(generation, state.arrays())
+            on_generation(state)
+        self.weights_ = state.best.copy()
         return self
+
+    def _keep(self, run: Run[EvolutionSettings], generation: int, weights: Weights) -> None:
+        """Save a snapshot."""
+        twin = type(self)(settings=self.settings)
+        twin.weights_ = weights
+        twin.save(run.snapshot(generation))
 
     def _about(self) -> dict[str, Any]:
         return {"what": "an evolved opening player", "recipe": to_plain(self.settings)}
@@ -363,19 +304,16 @@ class OpeningEvolution(StoredLearner):
     # ----- Evaluating and playing -----
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
-        """Return the network's output from Black's view, scaled to the points of the board.
-
-        The output has no unit of its own.
-        """
-        return np.array([self._value(board) for board in boards])
-
-    def _value(self, board: Board) -> float:
-        self._check(board)
-        # Positions are evaluated after a move, for the side that made it.
-        me = 3 - board.turn
-        value = self.shape.value(self.weights_, board, me) * board.rows * board.cols
-        # Evolved under one komi; another one changes the score by the difference.
-        return (value if me == BLACK else -value) - (board.white_bonus - self.settings.komi)
+        """Return the network's output from Black's view, scaled to the points of the board."""
+        found = []
+        for board in boards:
+            self._check(board)
+            me = 3 - board.turn  # positions are evaluated for the side that has just moved
+            value = self.shape.value(self.weights_, board, me) * board.rows * board.cols
+            # Evolved under one komi; another one changes the score by the difference.
+            komi = board.white_bonus - self.settings.komi
+            found.append((value if me == BLACK else -value) - komi)
+        return np.array(found)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the network's move, look-ahead included; a pass if it is illegal."""

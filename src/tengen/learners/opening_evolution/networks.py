@@ -1,15 +1,15 @@
 """The evolved networks: how a flat vector of weights is split up, and which move it chooses.
 
-`Dense` is the paper's 169-55-1 with look-ahead, `Spatial` its network with one unit per window.
-`Tiled` and `Shared` are the same networks with few free weights, tied by the board's eight
-symmetries; they unfold into a plain network. A shape includes the size of its board. Weights are
-one float64 vector, as evolution needs them.
+`Tiled` and `Shared` are the paper's networks `Dense` and `Spatial` with few free weights, tied by
+the board's eight symmetries; they unfold into a plain network. Weights are one float64 vector.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,9 @@ from tengen.board import Board
 from tengen.errors import ModelError
 from tengen.learners.opening_evolution import kernels
 
-Weights = FloatArray
-"""All weights and biases of one network in a row."""
+Weights = FloatArray  # all weights and biases of one network in a row
 
-_HIDDEN_SHARE = 3
-"""The paper's hidden layers have a third of the units below them."""
+_HIDDEN_SHARE = 3  # the paper's hidden layers have a third of the units below them
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,7 @@ class Shape:
     cols: int = 13
     free: bool = False
     """Whether illegal points are candidates too, for which the player then passes."""
-    plies: int = 1
-    """Look-ahead: 1 for the position after the own move, 2 for all replies too."""
+    plies: int = 1  # look-ahead: 1 for the position after the own move, 2 for all replies too
 
     @property
     def hidden(self) -> int:
@@ -75,9 +72,8 @@ class Shape:
         """The windows over each cell (-1 after the last), and the index of its weight in each."""
         over: list[list[tuple[int, int]]] = [[] for _ in range(self.rows * self.cols)]
         for u, (start, m, place) in enumerate(self.windows):
-            for r in range(m):
-                for c in range(m):
-                    over[start + r * self.cols + c].append((u, place + r * m + c))
+            for r, c in np.ndindex(m, m):
+                over[start + r * self.cols + c].append((u, place + r * m + c))
         table = np.full((2, len(over), max(map(len, over)) + 1), -1, np.int64)
         for i, cell in enumerate(over):
             for j, pair in enumerate(cell):
@@ -126,23 +122,18 @@ class Dense(Shape):
 
 @dataclass(frozen=True)
 class Spatial(Shape):
-    """One unit per m x m window (m = 3, 5, ...), a second layer, an output; no look-ahead.
+    """One unit per m x m window (m = 3, 5, ...), a second layer, an output: 36,445 on 13x13."""
 
-    On 13x13: 286 windows, 95 units, 36,445 weights with biases (36,063 without, as in the paper).
-    """
-
-    units: int = 0
-    """Units in the second layer; 0 for a third of the windows, as in the paper."""
+    units: int = 0  # units in the second layer; 0 for a third of the windows, as in the paper
 
     @cached_property
     def windows(self) -> IntArray:
         """One row per window: first cell, side, index of its first weight."""
         found, place = [], 0
         for m in _sides(self.rows, self.cols):
-            for r in range(self.rows - m + 1):
-                for c in range(self.cols - m + 1):
-                    found.append((r * self.cols + c, m, place))
-                    place += m * m + 1
+            for r, c in np.ndindex(self.rows - m + 1, self.cols - m + 1):
+                found.append((r * self.cols + c, m, place))
+                place += m * m + 1
         return np.array(found, np.int64)
 
     @property
@@ -157,9 +148,7 @@ class _Folded(Shape):
 
     @cached_property
     def _copies(self) -> tuple[Shape, IntArray, int]:
-        """The plain network, the number of the free weight that each of its weights copies (from
-        1; 0 for a weight that is always zero), and the number of free weights.
-        """
+        """The plain network, which free weight (0: none) each weight copies, how many."""
         raise NotImplementedError
 
     @property
@@ -178,9 +167,8 @@ class _Folded(Shape):
 class Tiled(_Folded):
     """The dense network with one symmetric window that most of its units share: 202 on 13x13.
 
-    On 13x13 49 units cover 7x7 points each, with the same weights, and count by the orbit of their
-    place; the other six have one weight per orbit of points. The window is the smallest that needs
-    no more units.
+    There 49 units cover 7x7 points each, with the same weights, and count by the orbit of their
+    place; the other six have one weight per orbit of points.
     """
 
     plies: int = 2
@@ -189,36 +177,32 @@ class Tiled(_Folded):
     def _copies(self) -> tuple[Shape, IntArray, int]:
         full = Dense(self.rows, self.cols, self.free, self.plies)
         # What is not named stays 0: a unit covers its window only.
-        source, names = np.zeros(full.n_weights, np.int64), _Names()
+        source, names = np.zeros(full.n_weights, np.int64), _numbers()
         _, w1, w2 = full.cut(source)
-        m = 1
+        m = 1  # the smallest window that needs no more units
         while (self.rows - m + 1) * (self.cols - m + 1) > full.hidden:
             m += 1
         rows, cols = self.rows - m + 1, self.cols - m + 1
         for unit in range(rows * cols):
             top, left = divmod(unit, cols)
-            for r in range(m):
-                for c in range(m):
-                    cell = (top + r) * self.cols + left + c
-                    w1[cell, unit] = names("window", _orbit(r, c, m, m))
-            w1[-1, unit] = names("window bias")
-            w2[unit] = names("place", _orbit(top, left, rows, cols))
+            for r, c in np.ndindex(m, m):
+                w1[(top + r) * self.cols + left + c, unit] = names["window", _orbit(r, c, m, m)]
+            w1[-1, unit] = names["window bias"]
+            w2[unit] = names["place", _orbit(top, left, rows, cols)]
         for unit in range(rows * cols, full.hidden):
             for cell in range(self.rows * self.cols):
                 orbit = _orbit(*divmod(cell, self.cols), self.rows, self.cols)
-                w1[cell, unit] = names("point", unit, orbit)
-            w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
-        w2[-1] = names("output bias")
-        return full, source, len(names.known)
+                w1[cell, unit] = names["point", unit, orbit]
+            w1[-1, unit], w2[unit] = names["unit bias", unit], names["output", unit]
+        w2[-1] = names["output bias"]
+        return full, source, len(names)
 
 
 @dataclass(frozen=True)
 class Shared(_Folded):
     """The spatial network with one symmetric kernel per window size: 158 weights on 13x13.
 
-    Each window size has one weight per orbit of its cells under the eight symmetries and a bias;
-    the second layer has one unit per size, fed by that size's windows with one weight per orbit of
-    their places.
+    The second layer has one unit per size, which counts windows by the orbit of their places.
     """
 
     @cached_property
@@ -226,34 +210,27 @@ class Shared(_Folded):
         sides = _sides(self.rows, self.cols)
         full = Spatial(self.rows, self.cols, self.free, self.plies, units=len(sides))
         # What is not named stays 0: a unit of the second layer takes the windows of one size.
-        source, names = np.zeros(full.n_weights, np.int64), _Names()
+        source, names = np.zeros(full.n_weights, np.int64), _numbers()
         w0, w1, w2 = full.cut(source)
         u = 0
         for unit, m in enumerate(sides):
             rows, cols = self.rows - m + 1, self.cols - m + 1
-            for top in range(rows):
-                for left in range(cols):
-                    place = int(full.windows[u, 2])
-                    for r in range(m):
-                        for c in range(m):
-                            w0[place + r * m + c] = names("window", m, _orbit(r, c, m, m))
-                    w0[place + m * m] = names("window bias", m)
-                    w1[u, unit] = names("place", m, _orbit(top, left, rows, cols))
-                    u += 1
+            for top, left in np.ndindex(rows, cols):
+                place = int(full.windows[u, 2])
+                for r, c in np.ndindex(m, m):
+                    w0[place + r * m + c] = names["window", m, _orbit(r, c, m, m)]
+                w0[place + m * m] = names["window bias", m]
+                w1[u, unit] = names["place", m, _orbit(top, left, rows, cols)]
+                u += 1
         for unit in range(len(sides)):
-            w1[-1, unit], w2[unit] = names("unit bias", unit), names("output", unit)
-        w2[-1] = names("output bias")
-        return full, source, len(names.known)
+            w1[-1, unit], w2[unit] = names["unit bias", unit], names["output", unit]
+        w2[-1] = names["output bias"]
+        return full, source, len(names)
 
 
-class _Names:
-    """Numbers keys from 1 in the order of their first use."""
-
-    def __init__(self) -> None:
-        self.known: dict[tuple[object, ...], int] = {}
-
-    def __call__(self, *key: object) -> int:
-        return self.known.setdefault(key, len(self.known) + 1)
+def _numbers() -> defaultdict[object, int]:
+    """Number keys from 1 in the order of their first use."""
+    return defaultdict(count(1).__next__)
 
 
 def _sides(rows: int, cols: int) -> range:
@@ -272,10 +249,5 @@ def _check(weights: NDArray[Any], expected: int) -> None:
         raise ModelError(f"this network has {expected} weights, not {weights.shape}")
 
 
-SHAPES: dict[str, type[Shape]] = {
-    "dense": Dense,
-    "spatial": Spatial,
-    "tiled": Tiled,
-    "shared": Shared,
-}
+SHAPES: dict[str, type[Shape]] = {s.__name__.lower(): s for s in (Dense, Spatial, Tiled, Shared)}
 """The kinds of networks by name."""

@@ -22,59 +22,34 @@ COLOURS: dict[str, tuple[int, ...]] = {"both": (BLACK, WHITE), "black": (BLACK,)
 
 @dataclass(frozen=True)
 class EvolutionSettings(CheckedSettings):
-    """How openings are evolved.
-
-    `opponent` and `expert` are specs for the record and for commands; `OpeningEvolution.fit` takes
-    the players themselves, as part of its measure.
-    """
+    """How openings are evolved; `opponent` and `expert` are specs for the record and commands."""
 
     network: str = setting(
         "dense",
-        "dense (169-55-1, look-ahead), spatial (one unit per window); with few weights, tied by "
-        "symmetry: tiled (dense), shared (spatial).",
-        choices=SHAPES,
+        "tiled is dense, shared spatial with weights tied by symmetry.",
+        choices=tuple(SHAPES),
     )
     generations: int = setting(5000, "Generations to breed.", least=0, changeable=True)
     population: int = setting(0, "Individuals; 0 for the paper's: dense 10, spatial 20.", least=0)
     rows: int = setting(13, "Board size.", least=3, most=25, option="size")
-    cols: int | None = None
-    """Columns of the board; None for a square."""
+    cols: int | None = None  # columns of the board; None for a square
     moves: int = setting(15, "Opening moves of each side.", least=1)
     komi: float = setting(7.5, "White's compensation.")
-    colours: str = setting("both", "Which side the network plays.", choices=COLOURS)
+    colours: str = setting("both", "Which side the network plays.", choices=tuple(COLOURS))
     plies: int = setting(0, "Look-ahead; 0 for the paper's: dense 2, spatial 1.", least=0, most=2)
-    free: bool = setting(
-        False, "An illegal choice is a pass, as the paper's text has it.", option="illegal-passes"
-    )
-    random_plies: int = setting(
-        0, "Random plies before each game; the same for all of a generation.", least=0
-    )
-    starts: int = setting(
-        1, "Games per individual and colour; more reduce the noise of selection.", least=1
-    )
-    more_starts_every: int = setting(
-        0, "Generations after which there is one more start; 0 for never.", least=0
-    )
-    bend: float = setting(
-        0.0, "Points beyond which a score hardly counts more; 0 for no limit.", least=0
-    )
+    free: bool = setting(False, "An illegal choice is a pass.", option="illegal-passes")
+    random_plies: int = setting(0, "Random plies before each game of a generation.", least=0)
+    starts: int = setting(1, "Games per individual and colour.", least=1)
+    more_starts_every: int = setting(0, "Generations per additional start; 0 for none.", least=0)
+    bend: float = setting(0.0, "Points beyond which scores hardly count; 0: no limit.", least=0)
     strategy: str = setting(
         "paper",
-        "paper (mu + mu), cma (CMA-ES, a diagonal matrix), mirror (small mirrored steps).",
-        choices=STRATEGIES,
+        "paper (mu + mu), cma (CMA-ES), mirror (mirrored steps).",
+        choices=tuple(STRATEGIES),
     )
-    remember: bool = setting(
-        False, "Survivors keep their fitness; right where games do not change."
-    )
-    hall_every: int = setting(
-        0,
-        "Generations between networks that enter a hall of fame, after the best of generation 0; "
-        "every other start is against one of them. 0 for no hall.",
-        least=0,
-    )
-    opponent: str = setting(
-        "static", "Who plays the other side; several, joined by ' + ', take turns."
-    )
+    remember: bool = setting(False, "Survivors keep their fitness.")
+    hall_every: int = setting(0, "Generations per entry to the hall of fame; 0: no hall.", least=0)
+    opponent: str = setting("static", "The other side; several, joined by ' + ', take turns.")
     expert: str = setting("static", "Who finishes the games and counts them.")
     snapshot_every: int = setting(250, "Generations between snapshots.", least=1, changeable=True)
     seed: int = setting(0, "Seed of all random choices.", least=0)

@@ -1,10 +1,5 @@
 """Breed weight vectors: the paper's self-adaptive mutation, CMA-ES, or a mean with mirrored pairs.
 
-In the paper's strategy every weight has a step size of its own. A child is sigma' = sigma *
-exp(tau * N(0, 1)) and w' = w + sigma' * N(0, 1), fresh normals for every weight and use, tau =
-(2 sqrt(n))^-0.5. The better half of the population survives unchanged, each survivor has one child:
-(mu + mu).
-
 A `Breeder` lists the individuals to measure and breeds the next generation from their scores.
 """
 
@@ -19,25 +14,11 @@ from tengen.arrays import FloatArray
 
 FIRST_SPREAD = 0.2
 """Standard deviation of the first weights; not in the paper, but Blondie24 drew from +-0.2."""
-_FIRST_STEP = 0.05
-"""First step size of every weight, not in the paper either."""
-_CMA_STEP = 0.1
-"""First step size of CMA-ES, half of the first spread."""
-_MIRROR_STEP = 0.1
-"""Distance of the mirrored pairs from their mean, likewise."""
-_MIRROR_RATE = 0.03
-"""Largest move of the mean per generation and weight; it decreases, see `_move`."""
-_MIRROR_MEMORY = 0.95
-"""Share of the best that is kept per generation when the mean moves."""
-
-
-def _rate_of_change(n_weights: int) -> float:
-    """Return tau, how fast step sizes change.
-
-    >>> round(_rate_of_change(9350), 4), round(_rate_of_change(36063), 4)
-    (0.0719, 0.0513)
-    """
-    return float((2.0 * np.sqrt(n_weights)) ** -0.5)
+_FIRST_STEP = 0.05  # first step size of every weight, not in the paper either
+_CMA_STEP = 0.1  # first step size of CMA-ES, half of the first spread
+_MIRROR_STEP = 0.1  # distance of the mirrored pairs from their mean, likewise
+_MIRROR_RATE = 0.03  # largest move of the mean per generation and weight; it decreases, see `_move`
+_MIRROR_MEMORY = 0.95  # share of the best that is kept per generation when the mean moves
 
 
 def _normals(seed: int, generation: int, child: int, n: int) -> tuple[FloatArray, FloatArray]:
@@ -56,8 +37,7 @@ class Breeder:
         """The individuals of this generation, one per row."""
         self.known: FloatArray = np.zeros(0)
         """Fitness of the first rows as measured before, if they are survivors."""
-        self.best: FloatArray = self.weights[0]
-        """The weights to play with."""
+        self.best: FloatArray = self.weights[0]  # the weights to play with
 
     def breed(self, fitness: FloatArray, generation: int) -> None:
         """Make the next generation, numbered `generation`, from this one's fitness."""
@@ -74,22 +54,23 @@ class Breeder:
 
 
 class PaperStrategy(Breeder):
-    """The paper's (mu + mu) strategy; the best is the first survivor."""
+    """The paper's (mu + mu) strategy; every weight has a step size, the best survivor comes first.
+
+    A child is sigma' = sigma * exp(tau * N(0, 1)) and w' = w + sigma' * N(0, 1), with fresh normals
+    for every weight and use and tau = (2 sqrt(n))^-0.5.
+    """
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
         super().__init__(size, n_weights, seed)
         self.steps: FloatArray = np.full((size, n_weights), _FIRST_STEP)
 
     def breed(self, fitness: FloatArray, generation: int) -> None:
-        """Keep the better half, best first, and add one mutated child of each.
-
-        Among equal fitness the earlier row goes first.
-        """
+        """Keep the better half, best first (equal ones in their order), and add a child of each."""
         order = np.argsort(-fitness, kind="stable")[: len(self.weights) // 2]
         self.known = fitness[order]
         parents, steps = self.weights[order], self.steps[order]
         n = parents.shape[1]
-        tau = _rate_of_change(n)
+        tau = (2.0 * np.sqrt(n)) ** -0.5
         children, child_steps = np.empty_like(parents), np.empty_like(steps)
         for i in range(len(order)):
             first, second = _normals(self.seed, generation, i, n)
@@ -112,11 +93,8 @@ class PaperStrategy(Breeder):
 class CmaStrategy(Breeder):
     """CMA-ES with a diagonal matrix, by the library `cma`; the best is the mean it has reached.
 
-    Generation 0 is drawn as in the paper; the search then begins at its best, since the mean of all
-    would be a network of small weights that distinguishes nothing.
-
-    Its state is the fitness of all generations: with the same seed and fitness the library repeats
-    its search bit for bit, so a run is resumed by repeating it (milliseconds per generation).
+    The search begins at the best of generation 0. Its state is the fitness of all generations: a
+    run is resumed by repeating the search, which takes milliseconds per generation.
     """
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
@@ -129,24 +107,22 @@ class CmaStrategy(Breeder):
         for generation, fitness in enumerate(arrays["told"], 1):
             self.breed(fitness, generation)
 
-    def _begin(self, start: FloatArray) -> Any:
-        import cma
-
-        rng = np.random.default_rng([self.seed, 11])
-        options = {
-            "popsize": len(self.weights),
-            "CMA_diagonal": True,
-            "verbose": -9,
-            "seed": np.nan,  # the library leaves NumPy's global generator alone
-            "randn": lambda *shape: rng.standard_normal(shape),
-        }
-        return cma.CMAEvolutionStrategy(start, _CMA_STEP, options)
-
     def breed(self, fitness: FloatArray, generation: int) -> None:
         """Make the next generation."""
+        import cma
+
         self._told.append(np.array(fitness))
         if self._search is None:
-            self._search = self._begin(self.weights[int(np.argmax(fitness))])
+            rng = np.random.default_rng([self.seed, 11])
+            options = {
+                "popsize": len(self.weights),
+                "CMA_diagonal": True,
+                "verbose": -9,
+                "seed": np.nan,  # the library leaves NumPy's global generator alone
+                "randn": lambda *shape: rng.standard_normal(shape),
+            }
+            start = self.weights[int(np.argmax(fitness))]
+            self._search = cma.CMAEvolutionStrategy(start, _CMA_STEP, options)
         else:
             self._search.tell(list(self.weights), (-fitness).tolist())
         self.weights = np.array(self._search.ask())
@@ -160,10 +136,8 @@ class CmaStrategy(Breeder):
 class MirrorStrategy(Breeder):
     """Evolution as gradient ascent: pairs on both sides of a mean, which Adam moves.
 
-    Generation 0 is drawn as in the paper and the search begins at its best. Every later generation
-    is mean +- a normal step, mirrored; the steps weighted by ranks move the mean a little. Where
-    games are noisy the small steps average over generations, while CMA-ES makes large ones. The
-    best is about the mean of the last twenty means.
+    The mean begins at the best of generation 0; later generations are mean +- a normal step, and
+    the steps weighted by ranks move it a little. The best is about the mean of the last 20 means.
     """
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:

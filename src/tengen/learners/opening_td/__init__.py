@@ -1,23 +1,6 @@
 """Learn openings by temporal differences (Huang, Connell and McQuade 2003)."""
 
-from tengen.learners.opening_td.learner import (
-    KIND,
-    OpeningMatch,
-    OpeningTD,
-    PlayoutJudge,
-    Side,
-    play_match,
-)
-from tengen.learners.opening_td.settings import SELF, SETS, TDSettings
+from tengen.learners.opening_td.learner import OpeningTD, PlayoutJudge, play_match
+from tengen.learners.opening_td.settings import TDSettings
 
-__all__ = [
-    "KIND",
-    "SELF",
-    "SETS",
-    "OpeningMatch",
-    "OpeningTD",
-    "PlayoutJudge",
-    "Side",
-    "TDSettings",
-    "play_match",
-]
+__all__ = ["OpeningTD", "PlayoutJudge", "TDSettings", "play_match"]

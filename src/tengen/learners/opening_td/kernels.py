@@ -1,20 +1,14 @@
 """Inputs of positions, the network's output and learning step, and the values of all moves.
 
-A *cell* is a row-major index. An *orientation* is one of the symmetries of the board; every
-position is read in the orientation whose stones, written cell by cell, come first (see
-`_best_orientation`), so that all eight symmetric positions have the same inputs. Positions are
-after-states: they are evaluated for the *friendly* side, the one that has just moved.
+A *cell* is a row-major index. Every position is read in the *orientation* whose stones, written
+cell by cell, come first, so that all eight symmetric positions have the same inputs. Positions are
+evaluated for the *friendly* side, the one that has just moved. Inputs are sparse: lists of the
+indices that are not zero, with their values. Those of feature B are the same for every position.
 
-Inputs are sparse: `_list_inputs` lists the indices that are not zero with their values, and every
-later step takes time in proportion to the length of this list. The inputs of feature B are the same
-for every position; their share of the first layer is one vector, see `_constant_sums`.
-
-A move that captures nothing changes little: it adds one stone, joins own blocks next to it, takes a
-liberty from enemy blocks next to it, and is one more stone near the blocks within distance 3. So
-`rate_moves` computes the hidden sums of the position before the move, once per orientation, and
-adds only the inputs that differ. The change of a block that is not joined is the same for every
-candidate near it, or beside it, and computed once (`_block_shift`). Moves that capture are rare in
-openings and are evaluated from scratch.
+A move that captures nothing changes little: it adds one stone, joins own blocks, takes a liberty
+from enemy blocks, and is one more stone near the blocks within distance 3. So `rate_moves` computes
+the hidden sums of the position before the move, once per orientation, and adds only the inputs that
+differ. Moves that capture are evaluated from scratch.
 """
 
 # mypy: ignore-errors
@@ -63,8 +57,7 @@ OWN, BESIDE, CLOSE = range(3)
 # Where the inputs are.
 #   slots        [fact] FIRST input (-1 for a feature that is left out), WIDTH in inputs per cell,
 #                whether it is BINARY, and the number LEAST that a binary feature starts with
-#   fixed_index  inputs of feature B, active in every position
-#   fixed_value  their values
+#   fixed_index  inputs of feature B, active in every position; fixed_value: their values
 Layout = namedtuple("Layout", "slots fixed_index fixed_value")
 FIRST, WIDTH, BINARY, LEAST = range(4)
 
@@ -77,13 +70,11 @@ MOVE, CELL, FACING = 4, 5, 6  # a move, its cell, its orientation (-1: it captur
 Net = namedtuple("Net", "w1 b1 w2 b2")
 
 # Scratch space; nothing in it outlives a call but `moves` and `values`.
-#   after    a position to try moves on
-#   keys     keys of the orientations
+#   after    a position to try moves on; keys: keys of the orientations
 #   masks    3 x words: empty, black, white cells
 #   blocks   facts and head of each block; spread: its bits as in Tables; one row more for scratch
 #   index    inputs of a position, value: their values
-#   units    rows of hidden units, see the constants below
-#   bits     the memory of the two rows from POWERS as whole numbers
+#   units    rows of hidden units, see below; bits: the rows from POWERS as whole numbers
 #   base     [orientation] hidden sums of the position before the move; known: which are computed
 #   shift    [orientation, block, 0 near or 1 beside] what a new stone there changes in the sums
 #   shifted  the same places: 0 not computed yet, 1 computed, 2 nothing changes
@@ -101,10 +92,8 @@ FIXED, SUMS, ACTIVITY, SLOPES, POWERS = range(5)
 # hidden activity, second layer, slope of the output.
 Memory = namedtuple("Memory", "index value count side hashes activity w2 slope")
 
-STEPS = 5
-"""Inputs per number of a binary feature; scalars are divided by this."""
-CUT = 10
-"""Scalars are cut off here."""
+STEPS = 5  # inputs per number of a binary feature; scalars are divided by this
+CUT = 10  # scalars are cut off here
 
 _FRIEND_CODE, _ENEMY_CODE = np.uint64(2), np.uint64(1)
 
@@ -130,10 +119,7 @@ def _position_keys(s, friend, tables, keys):
 
 @inner_kernel
 def _best_orientation(keys, turned, cell):
-    """Return the orientation with the largest key, the first of equal ones (same stones then).
-
-    With `cell` >= 0, once a friendly stone is there and nothing is captured.
-    """
+    """Return the orientation with the largest key, with a friendly stone on `cell` (-1: none)."""
     best = 0
     for k in range(1, keys.shape[0]):
         for w in range(keys.shape[1]):
@@ -228,10 +214,9 @@ def _put_stone(slots, cells, facts, row, cell, side, index, value, n):
 
 @inner_kernel
 def _list_inputs(s, friend, komi, turned, cell_of, slots, blocks, count, index, value):
-    """List the inputs of a surveyed position that are not zero, feature B left out.
+    """List the inputs of a surveyed position that are not zero, without B; return how many.
 
-    Returns how many there are. Friends and enemies of feature E are counted from the stone's own
-    view, as the paper's "nearby friendly stones can help a block" suggests; A says whose it is.
+    Friends and enemies of feature E are counted from the stone's own view; A says whose it is.
     """
     cells = turned.shape[0]
     # What the board does not show, prisoners and komi.
@@ -287,10 +272,7 @@ def _finish_forward(net, sums, activity):
 
 @kernel
 def evaluate(s, friend, komi, net, tables, layout, room, index, value):
-    """Return the network's output for a position from `friend`'s view, and the number of inputs.
-
-    Leaves the inputs in `index` and `value`.
-    """
+    """Return the network's output from `friend`'s view, and the number of inputs listed."""
     _position_keys(s, friend, tables, room.keys)
     turned = tables.turned[_best_orientation(room.keys, tables.turned, -1)]
     blocks = _survey(s, tables, room.masks, room.blocks, room.spread)
@@ -316,8 +298,8 @@ def _step_inputs(w1, index, value, n, slopes, rate):
 def learn(memory, ply, target, net, layout, room, rate, trace):
     """Move the weights so that the prediction after `ply` comes closer to `target` (Black's view).
 
-    Predicts again with the present weights and takes the gradient there; with `trace` > 0 the plies
-    before, with the gradients they were learned with, follow with weight trace ** age.
+    Takes the gradient at the present weights; with `trace` > 0 earlier plies follow, with the
+    gradients they were learned with and weight trace ** age.
     """
     hidden = net.b1.shape[0]
     sums, slopes = room.units[SUMS], room.units[SLOPES]
@@ -396,10 +378,7 @@ def _change_block(s, blocks, b, facts, row, turned, cell_of, slots, w1, sums, li
 
 @kernel
 def _block_shift(s, b, colour, touches, blocks, spare, turned, cell_of, slots, w1, sums):
-    """Compute what a new stone of `colour` near or beside block `b`, not joined to it, changes.
-
-    Returns 1, or 2 if that is nothing.
-    """
+    """Compute what a new stone near or beside block `b`, not joined, changes; 2 for nothing."""
     for h in range(sums.shape[1]):
         sums[touches, h] = 0.0
     for k in range(N_FACTS):
@@ -418,11 +397,7 @@ def _block_shift(s, b, colour, touches, blocks, spare, turned, cell_of, slots, w
 
 @kernel
 def _join_facts(count, moves, s, colour, n, blocks, spread, masks, cell_spread):
-    """Write the facts of the block that each quiet move makes, with all that it joins.
-
-    A block is joined when it has this colour and the move is beside it. Row `n` of `spread` is
-    scratch space.
-    """
+    """Write the facts of the block that each quiet move makes; row `n` of `spread` is scratch."""
     words = masks.shape[1]
     for i in range(count):
         if moves[i, FACING] < 0:
@@ -481,8 +456,8 @@ def _sum_quiet(count, moves, hidden, s, colour, n, blocks, spread, base, shift, 
 def _squash(moves, hidden, powers, bits):
     """Replace sums by sigmoids, right to about the last digit, in loops that become vector code.
 
-    exp(x) is 2 ** k times a polynomial in x - k log 2. `bits` is the memory of the rows of `powers`
-    from POWERS: adding `_SHIFTER` to a number leaves its nearest whole number in the last bits.
+    exp(x) is 2 ** k times a polynomial in x - k log 2. `bits` is the memory of `powers` from row
+    POWERS: adding `_SHIFTER` to a number leaves its nearest whole number in the last bits.
     """
     units = hidden.shape[1]
     for i in range(moves):
@@ -551,10 +526,9 @@ def _list_moves(s, colour, cells, turned, keys, hashes, count, after, moves):
 
 @kernel
 def rate_moves(s, net, komi, tables, layout, hashes, count, room):
-    """Rate every move of the side to move; return how many there are. Passing is no candidate.
+    """Rate every move but the pass into `room.moves` and `room.values`; return how many there are.
 
-    Fills `room.moves` and `room.values`. The first `count` hashes are those of earlier positions,
-    which may not come again.
+    The first `count` hashes are those of earlier positions, which may not come again.
     """
     colour = s[SCALARS, TURN]
     moves, values, hidden = room.moves, room.values, room.hidden

@@ -2,10 +2,6 @@
 
 Game number g of a training draws from streams named by (seed, g), so a training that is stopped
 after any game and continued gives the same weights, bit for bit.
-
-A side of a match is a trained model (played greedily), the word "random" (any legal move, the
-paper's Random) or any `Player`. Side A has Black in games of even number. Networks are
-deterministic, so matches begin with a few random plies, each start played with both colours.
 """
 
 from __future__ import annotations
@@ -35,20 +31,11 @@ from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
 from tengen.statistics import Rate
 
-KIND = "opening-td"
-_SCALE = 10.0
-"""Points that turn even chances into 73 %, unless the model's card overrides it."""
-_CLIP = 0.02
-"""Targets of the sigmoid stay this far from 0 and 1, which it cannot reach."""
-CHECKPOINT_EVERY = 250
-"""Games between checkpoints."""
+_CLIP = 0.02  # targets of the sigmoid stay this far from 0 and 1, which it cannot reach
+CHECKPOINT_EVERY = 250  # games between checkpoints
 RANDOM_NAME = "random"
-_BATCH = 50
-"""Openings that the expert finishes in one call."""
-
-
-_EDGE_STEPS = 4
-"""Scalar distances to the edge are divided by this; binary ones end at this."""
+_BATCH = 50  # openings that the expert finishes in one call
+_EDGE_STEPS = 4  # scalar distances to the edge are divided by this; binary ones end at this
 
 
 # ----- Tables, weights and scratch arrays of the kernels -----
@@ -198,21 +185,12 @@ class Desk(NamedTuple):
 
 
 class OpeningTD(StoredLearner):
-    """An opening player that learns by temporal differences (Huang 2003).
+    """An opening player that learns by temporal differences (Huang 2003); values are in points."""
 
-    It evaluates positions from the view of the side that has just moved and plays the move after
-    which it likes the position best. Values are scores in points.
-
-    Parameters
-    ----------
-    settings
-        What it is and how it is trained; see `TDSettings`.
-    """
-
-    kind = KIND
+    kind = "opening-td"
     net_: kernels.Net
-    games_: int
-    """Openings it was trained with."""
+    games_: int  # openings it was trained with
+    scale: float = 10.0  # points that turn even chances into 73 %; a card may override it
 
     def __init__(self, *, settings: TDSettings = DEFAULTS) -> None:
         self.settings = settings
@@ -237,8 +215,8 @@ class OpeningTD(StoredLearner):
     ) -> Self:
         """Learn from openings that the expert finishes, by self-play unless there is an opponent.
 
-        With a run training continues there and writes checkpoints and a learning curve, judged by
-        `referee` (by default the expert). `on_game` gets the number of openings played so far.
+        With a run training continues there and writes a learning curve, judged by `referee` (by
+        default the expert). `on_game` gets the number of openings played so far.
         """
         self.__dict__.pop("desk", None)
         if run and run.start:
@@ -268,18 +246,11 @@ class OpeningTD(StoredLearner):
             return
         seed = 1_000_003 * (settings.seed + 1) + self.games_
         rate = play_match(self, RANDOM_NAME, referee, games=settings.curve_games, seed=seed).rate
-        run.note(
-            self.games_,
-            win_rate=rate.win_rate,
-            interval=list(rate.interval),
-            mean_score=rate.mean_score,
-        )
+        row = {"win_rate": rate.win_rate, "interval": list(rate.interval)}
+        run.note(self.games_, **row, mean_score=rate.mean_score)
 
     def one_game(self, expert: Expert, opponent: Player | None = None) -> tuple[Board, float]:
-        """Play the next opening, learn from both sides' moves, and count it.
-
-        Returns the board after the opening and the expert's score, from Black's view.
-        """
+        """Play the next opening, learn from both sides' moves; return the board and its score."""
         settings, number, net = self.settings, self.games_, self.net_
         tables, layout, room, memory = self.desk
         komi, trace, rate = float(settings.komi), float(settings.trace), settings.rate(number)
@@ -315,8 +286,6 @@ class OpeningTD(StoredLearner):
     def _lot(self, number: int) -> tuple[int, bool]:
         """Draw a game's number of random first plies and whether one side plays at random."""
         settings = self.settings
-        if settings.random_plies == 0 and settings.random_opponent == 0:
-            return 0, False
         rng = np.random.default_rng([settings.seed, number, 1])
         plies = int(rng.integers(settings.random_plies + 1))
         return plies, bool(rng.random() < settings.random_opponent)
@@ -335,16 +304,14 @@ class OpeningTD(StoredLearner):
     def _rate(self, board: Board, hashes: NDArray[np.int64], count: int) -> int:
         """Rate all moves but those that repeat a position; see `kernels.rate_moves`."""
         tables, layout, room, _ = self.desk
-        komi = float(self.settings.komi)
-        return int(
-            kernels.rate_moves(board.state, self.net_, komi, tables, layout, hashes, count, room)
-        )
+        terms = float(self.settings.komi), tables, layout, hashes, count, room
+        return int(kernels.rate_moves(board.state, self.net_, *terms))
 
     # ----- Evaluating and playing -----
 
     @property
     def name(self) -> str:
-        """A short name."""
+        """Features and encoding."""
         return self.settings.name
 
     @property
@@ -352,17 +319,11 @@ class OpeningTD(StoredLearner):
         """The number of plies of a game that it has learned to play."""
         return self.settings.opening_plies
 
-    @property
-    def scale(self) -> float:
-        """Points that turn even chances into 73 %."""
-        return _SCALE if self.card_ is None or self.card_.scale is None else self.card_.scale
-
     def values(self, boards: Sequence[Board]) -> FloatArray:
         """Return the expected final score for Black, komi included, one per board."""
         return np.array([self._value(board) for board in boards], np.float64)
 
     def _value(self, board: Board) -> float:
-        """Return the value of a position for the side not to move, turned to Black's view."""
         self._check_board(board)
         tables, layout, room, _ = self.desk
         friend, komi = 3 - board.turn, float(self.settings.komi)
@@ -438,6 +399,7 @@ class OpeningTD(StoredLearner):
                 raise ModelError(f"tensor {key!r} has not the shape {shape}")
         learner.net_ = kernels.Net(*(tensors[key].astype(np.float64) for key in shapes))
         learner.games_ = int(card.recipe["games_played"])
+        learner.scale = card.scale or learner.scale
         return learner
 
 
@@ -473,18 +435,15 @@ class PlayoutJudge:
 
     def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
         """Return the mean score for Black, komi included, one per board."""
-        return np.array(
-            [
-                playouts(b, self.n, seed=s, kind="heavy", threads=1).mean_score
-                for b, s in zip(boards, seeds, strict=True)
-            ]
-        )
+        pairs = zip(boards, seeds, strict=True)
+        found = [playouts(b, self.n, seed=s, kind="heavy", threads=1) for b, s in pairs]
+        return np.array([each.mean_score for each in found])
 
 
 # ----- Matches -----
 
 Side = OpeningTD | Player | str
-"""A trained model, a player, or "random"."""
+"""A trained model (played greedily), a player, or "random" (any legal move)."""
 
 
 @dataclass
@@ -510,10 +469,10 @@ def play_match(
     random_plies: int | None = None,
     terms: TDSettings | None = None,
 ) -> OpeningMatch:
-    """Play openings between A and B and let the expert finish them.
+    """Play openings between A, who has Black in even games, and B; the expert finishes them.
 
-    `terms` give board, komi and length; by default they are the settings of the model that plays.
-    `random_plies` is 2 by default, but 0 if a side plays at random anyway.
+    `terms` give board, komi and length; by default those of the model that plays. Each random
+    start (2 plies, none if a side plays at random anyway) is played with both colours.
     """
     if terms is None:
         models = [side for side in (a, b) if isinstance(side, OpeningTD)]
@@ -539,17 +498,12 @@ def _play_opening(
     """Play one opening of a match."""
     board = Board(*terms.shape, komi=terms.komi)
     # The first random plies are those of the other game of the pair; the rest is the game's own.
-    start: Any
-    rest: Any
-    draw: Callable[[Board, Any], Point]
+    draw: Callable[[Board, Any], Point] = random_point
+    start: Any = np.random.default_rng([seed, number // 2, 5])
+    rest: Any = np.random.default_rng([seed, number, 6])
     if all(isinstance(side, OpeningTD | str) for side in (a, b)):
-        draw = _random_move
-        start = _stream(seed, number // 2)
+        draw, start = _random_move, _stream(seed, number // 2)
         rest = _stream(seed ^ 0x5DEECE66D if random_plies else seed, number)
-    else:
-        draw = random_point
-        start = np.random.default_rng([seed, number // 2, 5])
-        rest = np.random.default_rng([seed, number, 6])
     for ply in range(terms.opening_plies):
         side = a if (board.turn == BLACK) == (number % 2 == 0) else b
         if ply < random_plies:

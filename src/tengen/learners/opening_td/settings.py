@@ -15,11 +15,9 @@ from tengen.errors import SpecError
 from tengen.learners.opening_td.kernels import STEPS
 from tengen.models.settings import CheckedSettings, setting
 
-_FEATURES = "BCDE"
-"""The features that can be added to A."""
+_FEATURES = "BCDE"  # the features that can be added to A
 
-QUANTITIES = {"B": 2, "C": 1, "D": 1, "E": 2}
-"""Numbers per intersection of each feature."""
+QUANTITIES = {"B": 2, "C": 1, "D": 1, "E": 2}  # numbers per intersection of each feature
 
 ENCODINGS: dict[str, dict[str, bool]] = {
     "scalar": dict.fromkeys(_FEATURES, False),
@@ -32,57 +30,34 @@ ENCODINGS: dict[str, dict[str, bool]] = {
 SETS = tuple("A" + "".join(c) for n in range(5) for c in combinations(_FEATURES, n))
 """The sixteen players of the paper, by their features."""
 
-SELF = "self"
-"""The opponent of a player that trains by self-play."""
+SELF = "self"  # the opponent of a player that trains by self-play
 
 
 @dataclass(frozen=True)
 class TDSettings(CheckedSettings):
-    """How an opening player is built and trained.
-
-    `expert`, `referee` and `opponent` are specs for the record and for commands; `OpeningTD.fit`
-    takes the players themselves.
-
-    >>> TDSettings(encoding="binary").n_inputs, TDSettings(encoding="mixed").n_inputs
-    (2593, 1297)
-    """
+    """How an opening player is built and trained; players are specs for records and commands."""
 
     features: str = setting("ABCDE", "A and some of B, C, D, E.")
-    encoding: str = setting("binary", "Encoding of B to E.", choices=ENCODINGS)
+    encoding: str = setting("binary", "Encoding of B to E.", choices=tuple(ENCODINGS))
     games: int = setting(3000, "Openings to play; rate and exploration change over them.", least=0)
     rows: int = setting(9, "Board size.", least=2, most=25, option="size")
-    cols: int | None = None
-    """Columns of the board; None for a square."""
-    plies: int | None = setting(
-        None, "Length of the opening in plies; by default a quarter of the points.", least=1
-    )
+    cols: int | None = None  # columns of the board; None for a square
+    plies: int | None = setting(None, "Plies of an opening; a quarter of the points.", least=1)
     komi: float = setting(5.5, "White's compensation.")
     hidden: int = setting(40, "Hidden units.", least=1)
     alpha: float = setting(0.5, "Learning rate.", least=0)
-    alpha_end: float | None = setting(
-        None, "Learning rate of the last game; it falls geometrically.", least=0
-    )
-    trace: float = setting(
-        0.0, "The lambda of TD(lambda); 0 is the paper's.", least=0, most=1, option="lambda"
-    )
+    alpha_end: float | None = setting(None, "Learning rate of the last game.", least=0)
+    trace: float = setting(0.0, "Lambda of TD(lambda).", least=0, most=1, option="lambda")
     explore: float = setting(0.1, "Share of moves drawn by softmax.", least=0, most=1)
     explore_end: float = setting(0.02, "The same at the last game.", least=0, most=1)
     temperature: float = setting(1.0, "Of that softmax, in points.", least=0)
     random_plies: int = setting(0, "Random first plies, up to so many.", least=0)
-    random_opponent: float = setting(
-        0.0, "Share of openings in which one side plays at random.", least=0, most=1
-    )
+    random_opponent: float = setting(0.0, "Share of openings against random.", least=0, most=1)
     opponent: str = setting(SELF, "Train against this player, not by self-play.")
     expert: str = setting("builtin", "Who finishes openings: builtin, playouts:N or a player.")
-    referee: str | None = setting(
-        None, "Who judges the learning curve; by default the expert.", changeable=True
-    )
-    curve_every: int = setting(
-        50, "Games between points of the learning curve.", least=1, changeable=True
-    )
-    curve_games: int = setting(
-        100, "Games against random for each point; 0 for no curve.", least=0, changeable=True
-    )
+    referee: str | None = setting(None, "Judge of the curve; the expert.", changeable=True)
+    curve_every: int = setting(50, "Games per point of the curve.", least=1, changeable=True)
+    curve_games: int = setting(100, "Games against random per point.", least=0, changeable=True)
     seed: int = setting(0, "Seed of all random choices.", least=0)
 
     def __post_init__(self) -> None:
@@ -129,11 +104,7 @@ class TDSettings(CheckedSettings):
 
     @property
     def largest(self) -> float:
-        """The score that an output of 1 means: all points and komi, rounded up to tens.
-
-        >>> TDSettings().largest
-        90.0
-        """
+        """The score that an output of 1 means: all points and komi, rounded up to tens."""
         return math.ceil((math.prod(self.shape) + abs(self.komi)) / 10) * 10.0
 
     def rate(self, number: int) -> float:

@@ -2,11 +2,8 @@
 
 A *part* is a block of stones or an empty region. Sets of points are rows of boolean matrices with a
 column per point (row-major), relations of parts are square boolean matrices, and most features are
-sums over such sets. What playouts say is turned to the block's own colour: +1 is its own.
-
-Playouts have a constant seed and start from both sides: the same stones always give the same
-numbers. A table is computed once and saved, because playouts are the slow part of training. It has
-no labels: only the recorded score of a game is known.
+sums over such sets. What playouts say is turned to the block's own colour: +1 is its own. Playouts
+have a constant seed and start from both sides: the same stones always give the same numbers.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -15,9 +12,9 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,27 +40,21 @@ from tengen.board.tactics_kernels import (
 from tengen.errors import TengenError
 from tengen.files import write_atomic
 from tengen.learners.scoring.kernels import add_up, connect, find_common, finish
-from tengen.learners.scoring.settings import FAMILIES
 from tengen.records import GameArrays
 from tengen.records.corpus import last_positions
 
 PAPER = 48
-_WIDTHS = dict(zip(FAMILIES, (PAPER, 40, 26, 24, 4), strict=True))
-"""Number of features per family."""
-INPUTS = sum(_WIDTHS.values())
+INPUTS = PAPER + 40 + 26 + 24 + 4
+"""Number of features: the paper's, then surroundings, groups, bonds and attacks."""
 # Of the surroundings: mean heavy and light ownership of the block's own stones, and Benson life.
 HEAVY_MEAN, LIGHT_MEAN, UNCONDITIONAL = PAPER + 4, PAPER + 5, PAPER + 6
-_LIGHT, _HEAVY = 24, 20
-"""Light and heavy playouts for each side to begin."""
+_LIGHT, _HEAVY = 24, 20  # light and heavy playouts for each side to begin
 _SEED = 11
-_EYE_LIMIT = 5
-"""An enclosed region smaller than this is called eyespace."""
-_HEAVY_GAP, _LIGHT_GAP = 0.06, 0.15
-"""Blocks whose mean ownership differs less than this are bound."""
+_EYE_LIMIT = 5  # an enclosed region smaller than this is called eyespace
+_HEAVY_GAP, _LIGHT_GAP = 0.06, 0.15  # blocks whose mean ownership differs less than this are bound
 _ENEMY = np.array([0, WHITE, BLACK])
 _COLOURS = np.array([[0], [BLACK], [WHITE]])
-_SIGN = np.array([[1.0], [1.0], [-1.0]])
-"""What turns Black's view into that of each colour."""
+_SIGN = np.array([[1.0], [1.0], [-1.0]])  # what turns Black's view into that of each colour
 
 
 def bordered(grid: NDArray[Any], border: int) -> NDArray[Any]:
@@ -92,10 +83,9 @@ def closure(joined: BoolArray) -> BoolArray:
 
 
 def sums(sets: BoolArray, colours: IntArray, *facts: NDArray[Any]) -> FloatArray:
-    """Add facts up over sets: one row per set, one column per fact.
+    """Add facts up over sets, in order: one row per set, one column per fact.
 
     A fact has a number per item, or three rows of them of which a set uses that of its colour.
-    Terms are added in their order, on every computer: bonds may depend on the last digit.
     """
     values = np.empty((3, sets.shape[1], len(facts)))
     for k, fact in enumerate(facts):
@@ -106,18 +96,11 @@ def sums(sets: BoolArray, colours: IntArray, *facts: NDArray[Any]) -> FloatArray
 
 
 @lru_cache(maxsize=8)
-def _edge_distances(rows: int, cols: int) -> FloatArray:
-    """Return every point's distances to the nearest and the second-nearest edge, from 0."""
+def _distances(rows: int, cols: int) -> tuple[FloatArray, BoolArray]:
+    """Return the distances to the two nearest edges, and which points are within two steps."""
     row, col = np.divmod(np.arange(rows * cols), cols)
-    distances = np.stack([row, rows - 1 - row, col, cols - 1 - col])
-    return np.sort(distances, axis=0)[:2].astype(np.float64)
-
-
-@lru_cache(maxsize=8)
-def _within_two(rows: int, cols: int) -> BoolArray:
-    """Return which points lie within two steps of which."""
-    row, col = np.divmod(np.arange(rows * cols), cols)
-    return abs(row[:, None] - row) + abs(col[:, None] - col) <= 2
+    edges = np.sort(np.stack([row, rows - 1 - row, col, cols - 1 - col]), axis=0)[:2]
+    return edges.astype(np.float64), abs(row[:, None] - row) + abs(col[:, None] - col) <= 2
 
 
 def by_kind(owned: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -125,26 +108,57 @@ def by_kind(owned: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (owned[2] + owned[3]) / 2, (owned[0] + owned[1]) / 2
 
 
-class PositionFeatures:
+class Parts:
     """The parts of a position (grid of EMPTY, BLACK, WHITE), numbered by their first points."""
 
     def __init__(self, grid: NDArray[np.int8]) -> None:
         self.grid = np.ascontiguousarray(grid, np.int8)
-        self.part = np.empty(grid.shape, np.int64)
-        """Number of the part of every point."""
+        self.line = bordered(self.grid.astype(np.int64), BORDER)
+        self.part = np.empty(grid.shape, np.int64)  # number of the part of every point
         connect(self.grid, self.part)
         self.size = np.bincount(self.part.ravel())
         self.colour = np.zeros(len(self.size), np.int64)
         self.colour[self.part.ravel()] = self.grid.ravel()
-        self.blocks = np.flatnonzero(self.colour)
-        """Numbers of the parts that are stones."""
+        self.blocks = np.flatnonzero(self.colour)  # numbers of the parts that are stones
 
-    # ----- Sets of points -----
 
-    @cached_property
-    def line(self) -> IntArray:
-        """The position as a bordered line."""
-        return bordered(self.grid.astype(np.int64), BORDER)
+class PositionFeatures(Parts):
+    """The parts of a position with what is known of them before any playout."""
+
+    def __init__(self, grid: NDArray[np.int8]) -> None:
+        super().__init__(grid)
+        width, colour, stones = grid.shape[1] + 1, self.colour, self.colour > 0
+        # Sets of points: those of every part, those beside it, the empty ones among these.
+        self.points = self.part.ravel() == np.arange(len(self.size))[:, None]
+        self.rim = (self._beside(self.points) > 0) & ~self.points
+        self.liberties = self.rim & (self.grid.ravel() == 0)
+        # The connected points that do not hold a colour, and that colour, of both colours.
+        sets = [self._sets(np.where(self.grid == c, -1, 0))[1] for c in (BLACK, WHITE)]
+        self._areas = np.concatenate(sets), np.repeat([BLACK, WHITE], [len(each) for each in sets])
+        # Of every point: the liberties, at most two, that each colour would have there; the owner
+        # of the one-point eye, his negative if it is false, else 0; the stones of each colour
+        # beside it.
+        played, eyes = np.zeros((3, len(self.line)), np.int64), np.zeros(len(self.line), np.int64)
+        liberties_if_played(self.line, width, played)
+        eye_map(self.line, width, eyes)
+        self._played, self._eyes = self._inside(played), self._inside(eyes)
+        self._stones_beside = self._beside(self.grid.ravel() == _COLOURS).astype(np.int64)
+        # Relations of parts: which touch, which are enemies that touch, which blocks have one
+        # colour or different ones, which are joined by shared liberties, over and over.
+        self.adjacent = meets(self.rim, self.points)
+        self._enemies = self.adjacent & stones & stones[:, None]
+        self._same = (colour == colour[:, None]) & stones
+        self._opposite = colour == np.where(stones, 3 - colour, -1)[:, None]
+        self._chains = closure(meets(self.liberties, self.liberties) & self._same)
+        # Of every part: bit 1 where it has Black beside it, bit 2 where White; the number of the
+        # area without enemies in which it lies; over its points the distances to the edges, and how
+        # many touch each colour.
+        self._touch = np.bitwise_or.reduce(np.where(self.adjacent, colour, 0), axis=1)
+        areas, without = self._areas
+        inside = areas[:, self.points.argmax(axis=1)].T & (without == 3 - colour[:, None])
+        self.home: IntArray = inside.argmax(axis=1)
+        edges, _ = _distances(*grid.shape)
+        self._edges = self._sum(self.points, *edges, *(self._stones_beside > 0)[1:]).T
 
     def _inside(self, line: NDArray[Any]) -> NDArray[Any]:
         """Return the points of bordered lines, row-major."""
@@ -168,95 +182,9 @@ class PositionFeatures:
         count = connect(kind.astype(np.int8), number)
         return number.ravel(), number.ravel() == np.arange(max(count, 1))[:, None]
 
-    @cached_property
-    def points(self) -> BoolArray:
-        """The points of every part."""
-        return self.part.ravel() == np.arange(len(self.size))[:, None]
-
-    @cached_property
-    def rim(self) -> BoolArray:
-        """The points beside every part."""
-        return (self._beside(self.points) > 0) & ~self.points
-
-    @cached_property
-    def liberties(self) -> BoolArray:
-        """The empty points beside every part."""
-        return self.rim & (self.grid.ravel() == 0)
-
-    @cached_property
-    def _played(self) -> IntArray:
-        """The liberties, at most two, that each colour (first axis) would have at each point."""
-        out = np.zeros((3, len(self.line)), np.int64)
-        liberties_if_played(self.line, self.grid.shape[1] + 1, out)
-        return self._inside(out)
-
-    @cached_property
-    def _eyes(self) -> IntArray:
-        """The owner of the one-point eye at each point, his negative if it is false, else 0."""
-        eyes = np.zeros(len(self.line), np.int64)
-        eye_map(self.line, self.grid.shape[1] + 1, eyes)
-        return self._inside(eyes)
-
-    @cached_property
-    def _areas(self) -> tuple[BoolArray, IntArray]:
-        """The connected points that do not hold a colour, and that colour, of both colours."""
-        sets = [self._sets(np.where(self.grid == c, -1, 0))[1] for c in (BLACK, WHITE)]
-        return np.concatenate(sets), np.repeat([BLACK, WHITE], [len(sets[0]), len(sets[1])])
-
-    # ----- Relations of parts -----
-
-    @cached_property
-    def _stones_beside(self) -> IntArray:
-        """How many stones of each colour (first axis) are beside each point."""
-        return self._beside(self.grid.ravel() == _COLOURS).astype(np.int64)
-
-    # ----- Relations of parts -----
-
     def _sum(self, sets: BoolArray, *facts: NDArray[Any]) -> FloatArray:
         """Add facts up over sets of points or parts, one set per part."""
         return sums(sets, self.colour, *facts)
-
-    @cached_property
-    def adjacent(self) -> BoolArray:
-        """Which parts touch."""
-        return meets(self.rim, self.points)
-
-    @cached_property
-    def _enemies(self) -> BoolArray:
-        return self.adjacent & (self.colour > 0) & (self.colour > 0)[:, None]
-
-    @cached_property
-    def _touch(self) -> IntArray:
-        """Bit 1 where a part has Black beside it, bit 2 where White."""
-        return np.bitwise_or.reduce(np.where(self.adjacent, self.colour, 0), axis=1)
-
-    @cached_property
-    def _same(self) -> BoolArray:
-        """Which blocks have one colour."""
-        return (self.colour == self.colour[:, None]) & (self.colour > 0)
-
-    @cached_property
-    def _opposite(self) -> BoolArray:
-        """Which blocks have different colours."""
-        return self.colour == np.where(self.colour > 0, 3 - self.colour, -1)[:, None]
-
-    @cached_property
-    def _chains(self) -> BoolArray:
-        """Optimistic chains: blocks of a colour joined by shared liberties, over and over."""
-        return closure(meets(self.liberties, self.liberties) & self._same)
-
-    @cached_property
-    def home(self) -> IntArray:
-        """The number of the area without enemies in which each block lies."""
-        areas, without = self._areas
-        inside = areas[:, self.points.argmax(axis=1)].T & (without == 3 - self.colour[:, None])
-        return inside.argmax(axis=1)
-
-    @cached_property
-    def _edges(self) -> FloatArray:
-        """Over the points of each part: distances to the edges, and how many touch each colour."""
-        beside = self._stones_beside > 0
-        return self._sum(self.points, *_edge_distances(*self.grid.shape), *beside[1:]).T
 
     def _of_blocks(self, columns: list[NDArray[Any]]) -> FloatArray:
         """Join columns to a table, with zeros for empty regions."""
@@ -264,14 +192,10 @@ class PositionFeatures:
         table[self.colour == 0] = 0.0
         return table
 
-    # ----- Families of features -----
-
     def paper(self, protected_below: int = 1) -> FloatArray:
-        """Return the features of Burzillo's scoring paper.
+        """Return the features of Burzillo's scoring paper, whose 46 lack columns 16 and 31.
 
-        Its 46 leave out columns 16 and 31, the second distances of the two centres of mass.
-        `protected_below`: a liberty where the enemy would have fewer liberties than this counts as
-        one he should not play (1 or 2).
+        A liberty where the enemy would have fewer than `protected_below` liberties is protected.
         """
         rows, cols = self.grid.shape
         free, chains, empty = self.liberties, self._chains, self.grid.ravel() == 0
@@ -302,8 +226,8 @@ class PositionFeatures:
     def _regions(self, near: BoolArray, free: BoolArray) -> FloatArray:
         """Describe the empty regions near blocks or chains with these liberties.
 
-        In order: enclosed number, size, perimeter, centre of mass (a pair); eyespace number, size,
-        perimeter; disputed number, friendly and enemy liberties in them, own liberties.
+        Enclosed: number, size, perimeter, centre of mass (a pair); eyespace: number, size,
+        perimeter; disputed: number, own liberties, friendly and enemy liberties in them.
         """
         near = near & (self.colour == 0)
         open_ = self._touch == BLACK + WHITE
@@ -351,8 +275,7 @@ class PositionFeatures:
     def surroundings(self, owned: FloatArray) -> FloatArray:
         """Return what playouts, Benson's algorithm and the areas around it say of every block.
 
-        `owned[kind * 2 + mover]` is the mean ownership of each point, +1 Black to -1 White, as
-        `finish` orders it.
+        `owned` is the mean ownership of each point, +1 Black to -1 White, as `finish` orders it.
         """
         points, colour, width = self.points, self.colour, self.grid.shape[1] + 1
         heavy, light = by_kind(owned)
@@ -362,7 +285,7 @@ class PositionFeatures:
             benson(self.line, width, c, safe[c])
         safe = self._inside(safe)
         near = sums(
-            _within_two(*self.grid.shape), np.zeros(self.grid.size, np.int64),
+            _distances(*self.grid.shape)[1], np.zeros(self.grid.size, np.int64),
             *(self.grid.ravel() == _COLOURS),
         ).T  # fmt: skip
         stones = self._sum(
@@ -460,8 +383,7 @@ class PositionFeatures:
         """Return the number of the first block bound to each block, and the bonds' features.
 
         A *bond* is a set of blocks of one colour, in one area, that live or die together: what a
-        player calls a group. Its liberties, the moves on them that would be suicide or self-atari
-        for either side, its eyes, and the enemy bonds beside it say most about seki.
+        player calls a group. Its features say most about seki.
         """
         alike = self._same & (self.home == self.home[:, None])
         alike &= np.abs(mean_h - mean_h[:, None]) < _HEAVY_GAP
@@ -496,9 +418,9 @@ class PositionFeatures:
         return bond, self._of_blocks([facts, other * there[:, None]])
 
     def attacks(self, bond: IntArray, mean_h: FloatArray, mean_l: FloatArray) -> FloatArray:
-        """Return for every doubtful bond whether it falls: attacked first, holding, defended first.
+        """Return whether every bond falls: attacked first, holding, defended first, or not read.
 
-        The fourth feature says that it was not read: too much room, or playouts left no doubt.
+        Bonds with too much room and those that playouts leave no doubt about are not read.
         """
         out = np.zeros((len(bond), 4))
         out[self.blocks, 3] = 1.0
@@ -531,23 +453,12 @@ class PositionFeatures:
 class Described:
     """A position with the features of its parts."""
 
-    position: PositionFeatures
-    bond: IntArray
-    """Number of the first block that shares the fate of a block (see `PositionFeatures.bonds`)."""
-    features: FloatArray
-    """One row per part, INPUTS columns; zeros for empty regions."""
-    ownership: FloatArray
-    """Mean of the heavy playouts, row-major, +1 Black to -1 White."""
-    sound: bool = True
-    """False if a block has no liberty, which makes playouts impossible."""
-
-
-def columns(families: Collection[str]) -> IntArray:
-    """Return the columns of some families of features."""
-    ends = dict(zip(FAMILIES, np.cumsum(list(_WIDTHS.values())), strict=True))
-    return np.concatenate(
-        [np.arange(ends[f] - _WIDTHS[f], ends[f]) for f in FAMILIES if f in families]
-    )
+    position: Parts
+    bond: IntArray  # number of the first block that shares the fate of a block
+    features: FloatArray  # one row per part, INPUTS columns; zeros for empty regions
+    ownership: FloatArray  # mean of the heavy playouts
+    area: IntArray  # number of the area without enemies in which a block lies
+    sound: bool = True  # False if a block has no liberty, which makes playouts impossible
 
 
 def first_opinion(mean_h: FloatArray, mean_l: FloatArray) -> FloatArray:
@@ -570,9 +481,8 @@ def describe(grid: NDArray[np.int8]) -> Described:
         bonds,
         position.attacks(bond, *means),
     ]
-    return Described(
-        position, bond, np.concatenate(families, axis=1), by_kind(owned)[0], bool(sound)
-    )
+    features = np.concatenate(families, axis=1)
+    return Described(position, bond, features, by_kind(owned)[0], position.home, bool(sound))
 
 
 def pool(logit: FloatArray, size: IntArray, bond: IntArray) -> FloatArray:
@@ -590,20 +500,14 @@ class BlockTable:
     """Blocks of many games of one board size: those of game i are rows start[i]:start[i + 1]."""
 
     grids: NDArray[np.int8]
-    parts: NDArray[np.int16]
-    """Number of the part of every point, games x rows x columns."""
+    parts: NDArray[np.int16]  # number of the part of every point, games x rows x columns
     ownership: Float32Array
-    target: IntArray
-    """Recorded score less komi and prisoners: what `territory_margins` should return."""
-    known: BoolArray
-    """Whether the recorded score is possible."""
+    target: IntArray  # recorded score less komi and prisoners: what `territory_margins` returns
+    known: BoolArray  # whether the recorded score is possible
     start: IntArray
-    block: IntArray
-    """Number of the block within its game's parts."""
-    area: IntArray
-    """Number of the area of points without enemies in which a block lies, per game."""
-    bond: IntArray
-    """Number of the first block that shares a block's fate; different for each game."""
+    block: IntArray  # number of the block within its game's parts
+    area: IntArray  # number of the area without enemies in which a block lies, per game
+    bond: IntArray  # number of the first block that shares its fate; different for each game
     features: Float32Array
 
     def __len__(self) -> int:
@@ -639,17 +543,11 @@ class BlockTable:
         lengths = np.diff(self.start)[games]
         rows = np.isin(self.game, games)
         shift = np.repeat(games - np.arange(len(games)), lengths)
-        per_block = {name: getattr(self, name)[rows] for name in ("block", "area", "features")}
-        per_game = {
-            name: getattr(self, name)[games]
-            for name in ("grids", "parts", "ownership", "target", "known")
-        }
-        return BlockTable(
-            **per_block,
-            **per_game,
-            start=np.concatenate([[0], np.cumsum(lengths)]),
-            bond=self.bond[rows] - shift * self.grids[0].size,
-        )
+        per_block = ("block", "area", "features", "bond")
+        taken = {k: array[rows if k in per_block else games] for k, array in vars(self).items()
+                 if k != "start"}  # fmt: skip
+        taken["bond"] -= shift * self.grids[0].size
+        return BlockTable(start=np.concatenate([[0], np.cumsum(lengths)]), **taken)
 
     def dead(self, game: int, alive: BoolArray) -> BoolArray:
         """Return the dead stones of a game, given which of its blocks are alive."""
@@ -665,10 +563,11 @@ class BlockTable:
 
     def described(self, game: int) -> Described:
         """Return one game's position as `describe` returned it, but for the features."""
-        position = PositionFeatures(self.grids[game])
+        position = Parts(self.grids[game])
         bond = np.arange(len(position.size))
         bond[position.blocks] = self.bond[self.rows(game)] - game * self.grids[0].size
-        return Described(position, bond, np.zeros((0, 0)), self.ownership[game].astype(np.float64))
+        owned = self.ownership[game].astype(np.float64)
+        return Described(position, bond, np.zeros((0, 0)), owned, np.zeros(0, np.int64))
 
 
 def describe_games(
@@ -699,7 +598,7 @@ def describe_games(
         known=known,
         start=np.concatenate([[0], np.cumsum([len(block) for block in blocks])]),
         block=np.concatenate(blocks),
-        area=rows(each.position.home for each in found),
+        area=rows(each.area for each in found),
         bond=rows(each.bond + offset for each, offset in zip(found, first, strict=True)),
         features=rows(each.features for each in found).astype(np.float32),
     )

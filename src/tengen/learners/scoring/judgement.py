@@ -18,8 +18,7 @@ from tengen.learners.scoring.features import Described, bordered, pool
 from tengen.learners.scoring.kernels import settle
 from tengen.learners.scoring.network import Ensemble, sigmoid
 
-DOUBTS = 14
-"""Number of doubts, the inputs from which the chance of a right count is learned."""
+DOUBTS = 14  # number of doubts, the inputs from which the chance of a right count is learned
 _POINTS, _CAUTION = 14.0, 1.0
 """To flip a decision, the count must become closer by this many points per unit of its logit and of
 caution. Fitted to held-out training games; 10 to 16 points do as well.
@@ -30,14 +29,10 @@ caution. Fitted to held-out training games; 10 to 16 points do as well.
 class Judgement:
     """A consistent choice of dead blocks, its careful count, and the doubts about it."""
 
-    alive: BoolArray
-    """Per part."""
-    changes: int
-    """Decisions that differ from the logits."""
-    dead: BoolArray
-    """The dead stones as a grid."""
-    kinds: NDArray[np.int8]
-    """What every point counts for."""
+    alive: BoolArray  # per part
+    changes: int  # decisions that differ from the logits
+    dead: BoolArray  # the dead stones as a grid
+    kinds: NDArray[np.int8]  # what every point counts for
     margin: int
     doubts: FloatArray = field(default_factory=lambda: np.zeros(DOUBTS))
 

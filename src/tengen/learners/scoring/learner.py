@@ -1,14 +1,14 @@
 """The learned scorer as an estimator: fit to scored games, save, load, find the dead stones.
 
 `BlockScorer` judges the canonical form of a position, so that rotating the board, swapping the
-colours or passing does not change the answer. It does not use the moves before.
+colours or passing does not change the answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,15 @@ from tengen.board.counting import count_board
 from tengen.contracts import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
 from tengen.learners.scoring.features import (
+    INPUTS,
     BlockTable,
     Described,
-    columns,
     describe,
     describe_games,
     pool,
 )
 from tengen.learners.scoring.judgement import DOUBTS, Judgement, Safety, judge
-from tengen.learners.scoring.network import LIMIT, Ensemble, shapes, sigmoid
+from tengen.learners.scoring.network import LIMIT, Ensemble, sigmoid
 from tengen.learners.scoring.self_labelling import (
     Evidence,
     LabelledBlocks,
@@ -43,8 +43,7 @@ from tengen.models.store import Card, StoredLearner, Tensors
 from tengen.records import GameArrays
 
 _USUAL = ScorerSettings()
-_SMALLEST, _LARGEST = 5, 19
-"""Sides of boards on which it may call a count safe."""
+_SMALLEST, _LARGEST = 5, 19  # sides of boards on which it may call a count safe
 _SWAP = np.array([0, 2, 1], np.int8)
 Grid = NDArray[np.int8]
 
@@ -55,23 +54,28 @@ class Reading:
 
     dead: BoolArray
     seki: BoolArray
-    alive: FloatArray
-    """Probability of every stone to be alive; zero on empty points."""
-    ownership: FloatArray
-    """+1 Black to -1 White."""
+    alive: FloatArray  # probability of every stone to be alive; zero on empty points
+    ownership: FloatArray  # +1 Black to -1 White
     safe: bool
     safe_probability: float
 
 
-@dataclass(frozen=True)
 class CanonicalPosition:
-    """The canonical form of a position and the transformations (element, swapped) that lead there.
+    """The least of a position's eight orientations with and without colours swapped.
 
-    It is the least of the position's eight orientations with and without colours swapped.
+    `ways` are the transformations (element, swapped) that lead there.
     """
 
-    grid: Grid
-    ways: tuple[tuple[int, bool], ...]
+    def __init__(self, grid: Grid) -> None:
+        forms: dict[tuple[tuple[int, ...], bytes], tuple[Grid, list[tuple[int, bool]]]] = {}
+        images = [np.ascontiguousarray(transform(grid, e), np.int8) for e in range(N_SYMMETRIES)]
+        for swapped in (False, True):
+            for element, image in enumerate(images):
+                form = _SWAP[image] if swapped else image
+                _, ways = forms.setdefault((form.shape, form.tobytes()), (form, []))
+                ways.append((element, swapped))
+        self.grid, self.ways = forms[min(forms)]
+        self.swapped = self.ways[0][1]
 
     def back(self, values: NDArray[Any]) -> NDArray[Any]:
         """Transform an array over the canonical points back to the original position."""
@@ -86,36 +90,11 @@ class CanonicalPosition:
         mean: FloatArray = np.mean(np.array(turned, np.float64), axis=0)
         return mean
 
-    @property
-    def swapped(self) -> bool:
-        """Whether Black and White change places."""
-        return self.ways[0][1]
-
-
-def canonical_position(grid: Grid) -> CanonicalPosition:
-    """Return the canonical form of a position.
-
-    >>> a = np.array([[0, 1, 0], [0, 2, 0], [0, 0, 0]], np.int8)
-    >>> b = np.array([[0, 0, 0], [2, 1, 0], [0, 0, 0]], np.int8)
-    >>> bool((canonical_position(a).grid == canonical_position(b).grid).all())
-    True
-    """
-    forms: dict[tuple[tuple[int, ...], bytes], tuple[Grid, list[tuple[int, bool]]]] = {}
-    images = [np.ascontiguousarray(transform(grid, e), np.int8) for e in range(N_SYMMETRIES)]
-    for swapped in (False, True):
-        for element, image in enumerate(images):
-            form = _SWAP[image] if swapped else image
-            _, ways = forms.setdefault((form.shape, form.tobytes()), (form, []))
-            ways.append((element, swapped))
-    least, ways = forms[min(forms)]
-    return CanonicalPosition(least, tuple(ways))
-
 
 class BlockScorer(StoredLearner):
     """Find which blocks are alive, dead or in seki, with probabilities; learned from scores."""
 
     kind = "scoring"
-    _expected: ClassVar = {**shapes(), **shapes("safe_", DOUBTS), "safe_from": (1,)}
 
     def __init__(self, *, settings: ScorerSettings = _USUAL) -> None:
         self.settings = settings
@@ -132,10 +111,8 @@ class BlockScorer(StoredLearner):
     ) -> Self:
         """Learn from games with counted results; `table` is `describe_games(games)` if known.
 
-        `made` are further positions with known dead stones, of any size. First each fold of the
-        games is judged by networks that learned from the other folds; from that the scorer learns
-        how often its answer is right. Then the final networks learn from all games. `report` is
-        called after every round.
+        `made` are further positions with known dead stones. Each fold is judged by networks that
+        learned from the others, to learn how often an answer is right; then from all games.
         """
         fold, rng = self.folds(games)
         described = describe_games(games) if table is None else table
@@ -150,15 +127,15 @@ class BlockScorer(StoredLearner):
                 described, self.settings, chosen=fold != number, made=lessons, report=report
             )
             unseen = np.flatnonzero(fold == number)
-            evidence.add(described, part, unseen)
+            evidence.add(_size(described), described, part, unseen)
             evidence.add_unfinished(games, part, unseen)
             for lesson, of in zip(made, made_folds, strict=True):
-                evidence.add(lesson.table, part, np.flatnonzero(of == number), "made ")
+                held_out, kind = np.flatnonzero(of == number), f"made {_size(lesson.table)}"
+                evidence.add(kind, lesson.table, part, held_out)
         self.safety_, self.calibration_ = fit_safety(evidence, seed=self.settings.seed)
         report(self.calibration_)
         whole = learn_from_scores(described, self.settings, made=made, report=report)
-        self.columns_, self.networks_ = whole.columns, whole.first
-        self.history_ = whole.history
+        self.networks_, self.history_ = whole.networks, whole.history
         self.games_ = len(described)
         self.data_ = f"{len(described)} games with counted results, scores alone"
         self.made_ = {len(lesson.table.grids[0]): len(lesson.table) for lesson in made}
@@ -181,10 +158,9 @@ class BlockScorer(StoredLearner):
 
     def _about(self) -> dict[str, Any]:
         learned = {"history": self.history_, "calibration": self.calibration_}
-        what = "Says which blocks of a finished game are alive, dead or in seki, on any board."
         return {
             "name": "scorer",
-            "what": what,
+            "what": "Tells which blocks of a finished game are alive, dead or in seki.",
             "data": self.data_,
             "recipe": {**to_plain(self.settings), **learned},
             "seed": self.settings.seed,
@@ -196,15 +172,12 @@ class BlockScorer(StoredLearner):
 
     @classmethod
     def _restored(cls, tensors: Tensors, card: Card) -> Self:
-        """Make it of a file; a card without families is that of an older model, with all."""
         if card.recipe.get("cascade"):
             raise ModelError("has a second round of networks, which is gone")
         made = cls(settings=from_recipe(ScorerSettings, card.recipe))
-        made.columns_ = columns(made.settings.families)
-        made.networks_ = Ensemble.read(tensors)
-        made.safety_ = Safety(Ensemble.read(tensors, "safe_"), float(tensors["safe_from"][0]))
-        if made.networks_.inputs != len(made.columns_):
-            raise ModelError("its tensors do not fit the families its card names")
+        made.networks_ = Ensemble.read(tensors, INPUTS)
+        votes = Ensemble.read(tensors, DOUBTS, "safe_")
+        made.safety_ = Safety(votes, float(tensors["safe_from"][0]))
         made.data_ = card.data
         made.history_ = card.recipe.get("history", [])
         made.calibration_ = card.recipe.get("calibration", {})
@@ -217,13 +190,13 @@ class BlockScorer(StoredLearner):
         blocks, size = described.position.blocks, described.position.size
         out = np.full(len(size), LIMIT)
         if len(blocks):
-            votes = self.networks_.vote(described.features[blocks][:, self.columns_])
+            votes = self.networks_.vote(np.asfortranarray(described.features[blocks]))
             out[blocks] = pool(votes, size[blocks], described.bond[blocks])
         return out
 
     def read(self, grid: Grid) -> Reading:
         """Judge a position given as a grid of EMPTY, BLACK, WHITE."""
-        form = canonical_position(np.ascontiguousarray(grid, dtype=np.int8))
+        form = CanonicalPosition(np.ascontiguousarray(grid, dtype=np.int8))
         described = describe(form.grid)
         logit, part = self.logits(described), described.position.part
         if len(form.ways) > 1:
@@ -273,16 +246,17 @@ class BlockScorer(StoredLearner):
         )
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
-        """Return the expected final score for Black, komi included.
-
-        Meant for positions late in a game.
-        """
+        """Return the expected final score for Black, komi included; meant for late positions."""
         return np.array([float(self.ownership(b).sum()) - b.white_bonus for b in boards])
 
     def ownership(self, board: Board) -> FloatArray:
         """Return a flat array of rows * columns numbers, +1 (Black's) to -1 (White's)."""
         flat: FloatArray = self.read(board.grid()).ownership.ravel()
         return flat
+
+
+def _size(table: BlockTable) -> str:
+    return f"{table.grids.shape[1]}x{table.grids.shape[2]}"
 
 
 def _ownership(described: Described, found: Judgement, alive: FloatArray) -> FloatArray:

@@ -1,8 +1,10 @@
 """Small networks with one hidden layer of tanh units and one logistic output, and their training.
 
 Inputs pass through a signed logarithm (most are counts) and are standardised. The weights are a
-list of arrays [W, b, v, c].
+list of arrays [W, b, v, c]. The order of inputs in memory decides the last digits of a product.
 """
+
+# mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
@@ -16,16 +18,14 @@ from numpy.typing import NDArray
 from tengen.arrays import FloatArray
 from tengen.errors import ModelError
 
-LIMIT = 30.0
-"""Logits are clipped here; it keeps exp in range."""
+LIMIT = 30.0  # logits are clipped here; it keeps exp in range
 _STEP_UP, _STEP_DOWN, _LEAST_STEP = 1.2, 0.5, 1e-6
 """Factors of RPROP's steps where signs agree and where they flip, and the smallest step."""
 
 
 def bend(features: FloatArray) -> FloatArray:
     """Return sign(x) log(1 + |x|)."""
-    bent: FloatArray = np.sign(features) * np.log1p(np.abs(features))
-    return bent
+    return np.sign(features) * np.log1p(np.abs(features))
 
 
 def initial(inputs: int, hidden: int, seed: int) -> list[FloatArray]:
@@ -42,14 +42,12 @@ def initial(inputs: int, hidden: int, seed: int) -> list[FloatArray]:
 def logits(weights: Sequence[FloatArray], x: FloatArray) -> FloatArray:
     """Return the logit of being alive for every row."""
     w, b, v, c = weights
-    raw: FloatArray = np.tanh(x @ w + b) @ v + c[0]
-    return np.clip(raw, -LIMIT, LIMIT)
+    return np.clip(np.tanh(x @ w + b) @ v + c[0], -LIMIT, LIMIT)
 
 
 def sigmoid(z: FloatArray) -> FloatArray:
     """Return 1 / (1 + exp(-z))."""
-    bent: FloatArray = 0.5 * (1.0 + np.tanh(0.5 * z))
-    return bent
+    return 0.5 * (1.0 + np.tanh(0.5 * z))
 
 
 def loss_and_gradient(
@@ -80,8 +78,7 @@ def loss_and_gradient(
 class Rprop:
     """iRprop- (Igel and Husken) for full batches; steps begin at `first` and stay below `most`.
 
-    Only the signs of the gradient matter: the step of each number grows while its gradient keeps
-    its sign and shrinks when it flips.
+    A step grows while the gradient keeps its sign and shrinks when it flips.
     """
 
     def __init__(self, *, first: float = 0.1, most: float = 50.0) -> None:
@@ -124,44 +121,31 @@ class Ensemble:
     v: FloatArray
     c: FloatArray
 
-    @property
-    def inputs(self) -> int:
-        """The number of inputs."""
-        return len(self.mean)
-
     def scaled(self, inputs: NDArray[Any]) -> FloatArray:
         """Return bent, standardised inputs, clipped at six deviations."""
-        scaled: FloatArray = np.clip((bend(inputs) - self.mean) * self.scale, -6.0, 6.0)
-        return scaled
+        return np.clip((bend(inputs) - self.mean) * self.scale, -6.0, 6.0)
 
     def vote(self, inputs: NDArray[Any]) -> FloatArray:
         """Return the mean logit of each row."""
         x = self.scaled(inputs)
         members = zip(self.w, self.b, self.v, self.c, strict=True)
-        mean: FloatArray = np.mean([logits(weights, x) for weights in members], axis=0)
-        return mean
+        return np.mean([logits(weights, x) for weights in members], axis=0)
 
     def tensors(self, prefix: str = "") -> dict[str, FloatArray]:
         """Return the arrays under their names in a model file."""
         return {prefix + name: getattr(self, name) for name in NAMES}
 
     @classmethod
-    def read(cls, tensors: Mapping[str, NDArray[Any]], prefix: str = "") -> Self:
-        """Return what `tensors` gave, loaded; raise `ModelError` if it does not fit together."""
+    def read(cls, tensors: Mapping[str, NDArray[Any]], inputs: int, prefix: str = "") -> Self:
+        """Return what `tensors` gave; raise `ModelError` if it is not for so many inputs."""
         made = cls(*(tensors[prefix + name].astype(np.float64) for name in NAMES))
-        members, inputs, hidden = made.w.shape
-        found = [getattr(made, name).shape for name in ("mean", "scale", "b", "v", "c")]
-        if found != [(inputs,), (inputs,), (members, hidden), (members, hidden), (members, 1)]:
+        members, _, hidden = made.w.shape
+        layer = members, hidden
+        if [getattr(made, name).shape for name in NAMES] != [
+            (inputs,), (inputs,), (members, inputs, hidden), layer, layer, (members, 1),
+        ]:  # fmt: skip
             raise ModelError("its tensors do not fit together")
         return made
-
-
-def shapes(prefix: str = "", inputs: int | None = None) -> dict[str, tuple[int | None, ...]]:
-    """Return the shapes expected in a file; None is any length."""
-    of: tuple[tuple[int | None, ...], ...] = (
-        (inputs,), (inputs,), (None, inputs, None), (None, None), (None, None), (None, 1),
-    )  # fmt: skip
-    return {prefix + name: shape for name, shape in zip(NAMES, of, strict=True)}
 
 
 def train_ensemble(
@@ -174,10 +158,7 @@ def train_ensemble(
     epochs: int,
     decay: float,
 ) -> Ensemble:
-    """Fit one network per seed by iRprop- on the whole batch.
-
-    Works in single precision, which is enough and twice as fast. Constant inputs become zero.
-    """
+    """Fit one network per seed by iRprop- on the whole batch, in single precision."""
     bent = bend(inputs)
     deviation = bent.std(axis=0)
     scale = np.where(deviation > 1e-9, 1.0 / np.maximum(deviation, 1e-9), 0.0)

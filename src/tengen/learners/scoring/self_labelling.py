@@ -1,18 +1,16 @@
 """Learn from final scores alone which blocks are alive.
 
 The first labels come from playouts. Every round labels the games whose count equals the recorded
-score, and those where flipping one or two of the most doubtful groups makes it equal; trains
-networks on them; and labels again with the networks. It stops when a round adds no game. No stone
-is labelled by hand.
-
-From its judgements of held-out games the scorer learns how often its count is right.
+score, or does so with one or two of the most doubtful groups flipped; trains networks on them; and
+labels again with the networks, until a round adds no game. From its judgements of held-out games
+the scorer learns how often its count is right.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +21,6 @@ from tengen.learners.scoring.features import (
     LIGHT_MEAN,
     UNCONDITIONAL,
     BlockTable,
-    columns,
     describe_games,
     first_opinion,
     pool,
@@ -33,12 +30,10 @@ from tengen.learners.scoring.network import LIMIT, Ensemble, train_ensemble
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.records import GameArrays
 
-_MOST_DOUBT = 4.0
-"""Groups are flipped only up to this doubt, in logits."""
+_MOST_DOUBT = 4.0  # groups are flipped only up to this doubt, in logits
 _CANDIDATES, _PAIRED = 14, 8
 Report = Callable[[dict[str, float]], None]
-_Trial = tuple[tuple[float, tuple[int, ...]], ...]
-"""Groups to flip at once, each with its doubt."""
+_Trial = tuple[tuple[float, tuple[int, ...]], ...]  # groups to flip at once, each with its doubt
 
 
 @dataclass
@@ -46,8 +41,7 @@ class LabelledBlocks:
     """Positions of one board size whose blocks are known to be alive or dead."""
 
     table: BlockTable
-    alive: BoolArray
-    """Per block of the table."""
+    alive: BoolArray  # per block of the table
 
     def take(self, games: IntArray) -> LabelledBlocks:
         """Return some of the games."""
@@ -58,21 +52,19 @@ class LabelledBlocks:
 class Trained:
     """Trained networks, and the labels of the believed games."""
 
-    columns: IntArray
-    first: Ensemble
+    networks: Ensemble
     labels: BoolArray
     believed: BoolArray
-    history: list[dict[str, float]] = field(default_factory=list)
+    history: list[dict[str, float]]
 
     def logits(self, table: BlockTable) -> FloatArray:
         """Return the logit of being alive per block; blocks of a bond share one."""
         size = table.features[:, 0].astype(np.int64)
-        x = table.features[:, self.columns].astype(np.float64)
-        return pool(self.first.vote(x), size, table.bond)
+        return pool(self.networks.vote(np.asfortranarray(table.features, float)), size, table.bond)
 
 
 def _clusters(table: BlockTable, game: int, z: FloatArray) -> list[tuple[float, tuple[int, ...]]]:
-    """Return groups of blocks that may be flipped together, with their doubt, doubtful first.
+    """Return groups that may be flipped, with their doubt, doubtful first.
 
     Blocks of one colour and fate in one area without enemies form a group; so does each alone.
     """
@@ -143,19 +135,17 @@ def learn_from_scores(
     made: Sequence[LabelledBlocks] = (),
     report: Report = lambda row: None,
 ) -> Trained:
-    """Train on the games marked in `chosen` (all by default), from playouts to the last round.
+    """Train on the games marked in `chosen` (all by default) and on the positions of `made`.
 
-    Every round also trains on the labelled positions of `made`. `report` gets the figures of each
-    round: the share of right counts, and the numbers of games believed and flipped.
+    `report` gets each round's share of right counts and numbers of games believed and flipped.
     """
     rng = np.random.default_rng(settings.seed)
     mine = np.ones(len(table), np.bool_) if chosen is None else chosen
-    inputs = columns(settings.families)
     rows, weights = _weigh(table.features, rng)
     lessons = []  # inputs, labels and weights of the labelled positions
     for each in made:
         some, weight = _weigh(each.table.features, rng)
-        lessons.append((each.table.features[some][:, inputs], each.alive[some], weight[some]))
+        lessons.append((each.table.features[some], each.alive[some], weight[some]))
     means = table.features[:, [HEAVY_MEAN, LIGHT_MEAN]].astype(np.float64)
     opinion = np.clip(first_opinion(*means.T), 0.05, 0.95)
     z: FloatArray = np.log(opinion / (1 - opinion))
@@ -181,14 +171,14 @@ def learn_from_scores(
         use = believed[table.game] & rows
         x, target, weight = map(
             np.concatenate,
-            zip((table.features[use][:, inputs], alive[use], weights[use]), *lessons, strict=True),
+            zip((table.features[use], alive[use], weights[use]), *lessons, strict=True),
         )
-        first = train_ensemble(
-            x.astype(np.float64), target, weight, hidden=settings.hidden, epochs=settings.epochs,
-            decay=settings.decay,
+        networks = train_ensemble(
+            np.asfortranarray(x, float), target, weight, hidden=settings.hidden,
+            epochs=settings.epochs, decay=settings.decay,
             seeds=[settings.seed + 100 * number + member for member in range(members)],
         )  # fmt: skip
-        trained = Trained(inputs, first, alive, believed, history)
+        trained = Trained(networks, alive, believed, history)
         z = trained.logits(table)
     assert trained is not None
     return trained
@@ -196,84 +186,58 @@ def learn_from_scores(
 
 # ----- When a count is safe -----
 
-_SAFE_SHARE = 0.885
-"""Share of held-out finished games to call safe; the rest are the most doubtful."""
-_UNFINISHED = (0.4, 0.65, 0.85)
-"""Shares of the moves to which games are cut, as examples of unfinished games."""
-_CUT_GAMES = 120
-"""Approximate number of games to cut."""
+_SAFE_SHARE = 0.885  # share of held-out finished games to call safe; the rest are the most doubtful
+_CUTS = (0.4, 0.65, 0.85)  # shares of the moves to which games are cut, as unfinished ones
+_CUT_GAMES = 120  # approximate number of games to cut
+UNFINISHED = "unfinished"
 
 
-def judge_games(
-    table: BlockTable, trained: Trained, games: IntArray
-) -> tuple[list[FloatArray], list[bool]]:
-    """Return the doubts about the counts of some games, and whether the counts are right."""
-    z = trained.logits(table)
-    doubts, right = [], []
-    for game in games:
-        described = table.described(int(game))
-        logit = np.full(len(described.bond), LIMIT)
-        logit[described.position.blocks] = z[table.rows(int(game))]
-        found = judge(described, logit)
-        doubts.append(found.doubts)
-        right.append(bool(table.known[game] and found.margin == table.target[game]))
-    return doubts, right
+class Evidence(dict[str, tuple[list[FloatArray], list[bool]]]):
+    """By kind of game: the doubts about each count and whether it was right; scored games first."""
 
-
-@dataclass
-class Evidence:
-    """Judgements of held-out games, by kind of game."""
-
-    finished: dict[str, tuple[list[FloatArray], list[bool]]] = field(default_factory=dict)
-    """Per kind the doubts about each count and whether it was right; the scored games first."""
-    unfinished: list[FloatArray] = field(default_factory=list)
-    """Doubts about games cut off in the middle."""
-
-    def add(self, table: BlockTable, trained: Trained, unseen: IntArray, made: str = "") -> None:
-        """Judge some games; `made` is "made " for self-made ones."""
-        rows, cols = table.grids.shape[1:]
-        known, answers = self.finished.setdefault(f"{made}{rows}x{cols}", ([], []))
-        doubts, right = judge_games(table, trained, unseen)
-        known += doubts
-        answers += right
+    def add(self, kind: str, table: BlockTable, trained: Trained, games: IntArray) -> None:
+        """Judge held-out games."""
+        doubts, right = self.setdefault(kind, ([], []))
+        z = trained.logits(table)
+        for game in games:
+            described = table.described(int(game))
+            logit = np.full(len(described.bond), LIMIT)
+            logit[described.position.blocks] = z[table.rows(int(game))]
+            found = judge(described, logit)
+            doubts.append(found.doubts)
+            exact = bool(table.known[game] and found.margin == table.target[game])
+            right.append(exact and kind != UNFINISHED)
 
     def add_unfinished(self, games: GameArrays, trained: Trained, unseen: IntArray) -> None:
         """Judge cut-off versions of some of the games."""
         stride = max(1, len(games) // _CUT_GAMES)
-        for share in _UNFINISHED:
+        for share in _CUTS:
             cut = describe_games(games.take(unseen[::stride]), share)
-            self.unfinished += judge_games(cut, trained, np.arange(len(cut)))[0]
+            self.add(UNFINISHED, cut, trained, np.arange(len(cut)))
 
 
 def fit_safety(evidence: Evidence, *, seed: int = 0) -> tuple[Safety, dict[str, float]]:
-    """Learn from finished games of all kinds and unfinished ones; also return the measurements.
+    """Learn when a count is right; also return the measurements.
 
-    The same chance is required on every board: the one from which `_SAFE_SHARE` of the scored games
-    are safe.
+    The chance required everywhere is that from which `_SAFE_SHARE` of the scored games are safe.
     """
-    finished = {kind: found for kind, found in evidence.finished.items() if found[0]}
-    doubts = [d for known, _ in finished.values() for d in known]
-    right = [r for _, answers in finished.values() for r in answers]
-    inputs = np.array(doubts + evidence.unfinished)
-    target = np.array(right + [False] * len(evidence.unfinished))
+    kinds = sorted((kind for kind in evidence if evidence[kind][0]), key=UNFINISHED.__eq__)
+    inputs = np.array([row for kind in kinds for row in evidence[kind][0]])
+    target = np.array([answer for kind in kinds for answer in evidence[kind][1]])
     votes = train_ensemble(
         inputs, target, np.ones(len(inputs)), hidden=4, epochs=60, decay=1e-3,
         seeds=range(seed, seed + 4),
     )  # fmt: skip
     safety = Safety(votes, 0.0)
     told: dict[str, float] = {}
-    for kind, (known, answers) in finished.items():
-        chances, exact = safety.chances(np.array(known)), np.array(answers)
+    for kind in kinds:
+        chances, exact = safety.chances(np.array(evidence[kind][0])), np.array(evidence[kind][1])
         if not told:
             safety.least = float(np.quantile(chances, 1 - _SAFE_SHARE))
         called = chances >= max(safety.least, 0.5)
-        told[f"{kind} games"] = len(exact)
-        told[f"{kind} exact"] = float(exact.mean())
-        told[f"{kind} safe"] = float(called.mean())
-        if called.any():
-            told[f"{kind} exact when safe"] = float(exact[called].mean())
-    if evidence.unfinished:
-        early = safety.chances(np.array(evidence.unfinished)) >= max(safety.least, 0.5)
-        told["unfinished games"] = len(early)
-        told["unfinished safe"] = float(early.mean())
+        told[f"{kind} games"], told[f"{kind} safe"] = len(exact), float(called.mean())
+        if kind != UNFINISHED:
+            told[f"{kind} exact"] = float(exact.mean())
+            if called.any():
+                told[f"{kind} exact when safe"] = float(exact[called].mean())
     return safety, told

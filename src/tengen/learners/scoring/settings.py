@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from tengen.models.settings import CheckedSettings, setting
 
-FAMILIES = ("paper", "surroundings", "groups", "bonds", "attacks")
-"""Families of features, in the order of their columns."""
-
 
 @dataclass(frozen=True)
 class ScorerSettings(CheckedSettings):
@@ -19,6 +16,5 @@ class ScorerSettings(CheckedSettings):
     epochs: int = setting(100, "Epochs of RPROP on the full batch.", least=1)
     decay: float = setting(1e-4, "Weight decay.", least=0)
     rounds: int = setting(3, "Rounds of labelling and training.", least=2)
-    families: tuple[str, ...] = setting(FAMILIES, "Families of features.", choices=FAMILIES)
     seed: int = setting(0, "Seed of every random choice.", least=0)
     folds: int = setting(3, "Folds of the games; networks of the others judge each.", least=2)

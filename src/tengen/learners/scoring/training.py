@@ -1,12 +1,9 @@
 """Train a scorer in a run folder, on scored games and on self-made games with known dead stones.
 
-A resumed run must have the same games and settings; it ends with the same model as an uninterrupted
-one. The folder also keeps the features and the self-made games.
-
 To make a game, a player plays against itself until all dead stones are captured. The game is cut
 where its borders are closed and it is settled: no matter who moves first from there and needs one
-point more, no stone changes its fate and no territory its owner. That is about where people would
-stop and count. The record marks territory (TB, TW), which shows the dead stones.
+point more, no stone changes its fate and no territory its owner. The record marks territory (TB,
+TW), which shows the dead stones.
 """
 
 from __future__ import annotations
@@ -41,8 +38,7 @@ from tengen.records.arrays import from_records
 from tengen.records.sgf_properties import format_text, parse_point_list
 
 MODEL = "scorer.safetensors"
-Tell = Callable[[str, int, int], None]
-"""Called with a label, the number done and the total."""
+Tell = Callable[[str, int, int], None]  # called with a label, the number done and the total
 
 
 @dataclass(frozen=True)
@@ -51,8 +47,7 @@ class Making:
 
     size: int
     games: int
-    name: str
-    """The player, for the records and the card."""
+    name: str  # the player, for the records and the card
     make: Callable[[], Player]
 
     @property
@@ -78,10 +73,7 @@ def train_scorer(
     report: Callable[[dict[str, Any]], None] = lambda row: None,
     tell: Tell = lambda what, done, of: None,
 ) -> BlockScorer:
-    """Train on games with counted results and on self-made ones; write MODEL into the folder.
-
-    `sources` describes the games in the model's card.
-    """
+    """Train on games with counted results and on self-made ones; write MODEL into the folder."""
     data = {
         "games": fingerprint(games.moves, games.colours, games.offsets, games.komi, games.score)
     }
@@ -124,23 +116,16 @@ def train_scorer(
 Grid = NDArray[np.int8]
 _KOMI = 6.5
 _RANDOM_PLIES = 2
-_FIRST, _STRIDE = 0.55, 4
-"""Share of a game before the first trial, and the plies between trials."""
-_WIDEST_DAME = 3
-"""Size of the largest area of dame: with more, a border is not closed yet."""
+_FIRST, _STRIDE = 0.55, 4  # share of a game before the first trial, and the plies between trials
+_WIDEST_DAME = 3  # size of the largest area of dame: with more, a border is not closed yet
+# Further playouts that must end like the game. The sides begin by turns, with a komi that puts them
+# behind by half a point: a side that is ahead anyway lets stones die.
 _AGREE = 4
-"""Further playouts that must end like the game. The sides begin by turns, with a komi that puts
-them behind by half a point: a side that is ahead anyway lets stones die."""
-_ATTACKS = 4
-"""Maximum attempts of each side to capture the other's remaining dead stones."""
+_ATTACKS = 4  # maximum attempts of each side to capture the other's remaining dead stones
 
 
 def make_games(
-    making: Making,
-    seed: int,
-    *,
-    workers: int = 1,
-    tell: Tell = lambda what, done, of: None,
+    making: Making, seed: int, *, workers: int = 1, tell: Tell = lambda what, done, of: None
 ) -> list[GameRecord]:
     """Return finished games without those that never settled; a record names player and seed."""
     seeds = spawn_seeds(seed, making.games, f"made {making.board}")
@@ -181,10 +166,7 @@ def _behind(grid: Grid, score: float, colour: int) -> Board:
 
 
 def fates(grid: Grid, owners: Sequence[Grid]) -> BoolArray | None:
-    """Return the dead stones if all these ends agree on stones and territory, else None.
-
-    Dame may go to either side, but large areas of dame are open borders.
-    """
+    """Return the dead stones if all these ends agree on stones and territory but dame, or None."""
     stones = grid > 0
     for owner in owners:
         if (owner[stones] == 0).any() or (owner[stones] != owners[0][stones]).any():
@@ -207,8 +189,8 @@ def played_out(
 ) -> Grid:
     """Return the owner of every point when nothing more can be captured (EMPTY: nobody).
 
-    After two passes (`over`: already played) each side in turn gets a komi that puts it behind by
-    half a point, so that it captures what it can; the other may answer.
+    After two passes (`over`: already played) each side in turn is put behind by half a point, so
+    that it captures what it can; the other may answer.
     """
     end = board if over else _to_the_end(player, board.copy(), rng)
     grid = end.grid()

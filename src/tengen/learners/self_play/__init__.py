@@ -1,7 +1,4 @@
-"""Networks that learn by self-play, from the rules alone; see `network` for designs and inputs.
-
-The history of a run is read here, without PyTorch.
-"""
+"""Networks that learn by self-play, from the rules alone; see `network` for designs and inputs."""
 
 from __future__ import annotations
 

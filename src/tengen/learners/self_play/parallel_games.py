@@ -1,8 +1,7 @@
 """Play many games of a network against itself in parallel, and collect what they teach.
 
 All games wait for each other move by move. Komi varies, some moves are random; a game ends with
-two passes or is cut, and is then counted by area. Where games may be resigned, some are played out
-regardless: a game is resigned below the value that only few later winners ever had.
+two passes or is cut, and is then counted by area.
 """
 
 # mypy: disallow-untyped-decorators=False
@@ -29,42 +28,27 @@ from tengen.learners.self_play.search import Search, legal
 from tengen.learners.self_play.settings import SelfPlaySettings, longest
 from tengen.parallel import spawn_seeds
 
-_RANDOM_PASS = 0.02
-"""How likely a random move is a pass, against a point."""
-_FAR_KOMI = 0.2
-"""Share of the games whose komi is far from even."""
-_REMEMBERED, ENOUGH = 2000, 200
-"""Winners that are remembered, and how many there must be before anybody resigns."""
-NOBODY = -2.0
-"""Below all values."""
+_RANDOM_PASS = 0.02  # how likely a random move is a pass, against a point
+_FAR_KOMI = 0.2  # share of the games whose komi is far from even
 
 
 class Tally(NamedTuple):
     """What was played, in numbers that add up."""
 
     moves: int = 0
-    """In all games."""
-    games: int = 0
-    """That ended."""
+    games: int = 0  # finished ones; so are positions and wins those of finished games
     positions: int = 0
-    """Of games that ended."""
     black_wins: int = 0
-    resigned: int = 0
 
     def plus(self, *others: Tally) -> Tally:
-        """Return all of them together."""
+        """Return the sum of several."""
         return Tally(*map(sum, zip(self, *others, strict=True)))
 
 
 def traced(judged: Tensor, plies: Tensor, result: Tensor, trace: float) -> Tensor:
-    """Return what temporal differences teach: of every position a mixture of what came after it.
+    """Return the targets of TD(lambda), with `trace` for lambda: a row per game, a column per ply.
 
-    A row of `judged` is a game, which ended with `result` after so many `plies`; the mixture gives
-    the next judgement weight 1 - trace, the one after it trace (1 - trace), and so on, and what is
-    left to the result.
-
-    >>> traced(torch.tensor([[0.5, 0.2, 0.0]]), torch.tensor([2]), torch.tensor([1.0]), 0.5)
-    tensor([[0.6000, 1.0000, 1.0000]])
+    `judged` are the network's values, `result` those of the games, which lasted `plies`.
     """
     targets, after = torch.empty_like(judged), result
     for ply in range(judged.shape[1] - 1, -1, -1):
@@ -75,64 +59,8 @@ def traced(judged: Tensor, plies: Tensor, result: Tensor, trace: float) -> Tenso
     return targets
 
 
-class Resigning:
-    """Lowest values of the games under way, and of winners lately."""
-
-    def __init__(self, games: int, settings: SelfPlaySettings, device: torch.device) -> None:
-        self.error, self.share = settings.resign, settings.played_out
-        self.lowest = torch.ones((games, 2), device=device)
-        """Of Black and White in every game, at their own moves."""
-        self.played_out = torch.ones(games, dtype=torch.bool, device=device)
-        self.winners = torch.zeros(_REMEMBERED, device=device)
-        """The lowest values of winners of games played out, a ring."""
-        self.count = torch.zeros(1, dtype=torch.int64, device=device)
-        """Winners ever remembered."""
-        self.floor = torch.full((), NOBODY, device=device)
-        """The value below which a game is given up."""
-        self._game = torch.arange(games, device=device)
-
-    def begin(self, games: Tensor, chances: Tensor) -> None:
-        """Forget games that ended; some of the new ones are to be played out."""
-        self.lowest[games] = 1.0
-        self.played_out[games] = chances < self.share
-
-    def note(self, side: Tensor, value: Tensor) -> Tensor:
-        """Remember what the side to move thinks of every game; tell which are given up."""
-        column = side.long() - 1
-        before = self.lowest[self._game, column]
-        self.lowest[self._game, column] = torch.minimum(before, value)
-        return (value < self.floor) & ~self.played_out
-
-    def ended(self, games: Tensor, lead: Tensor) -> None:
-        """Remember the winners of games that were played out; `lead` is Black's."""
-        decided = self.played_out[games] & (lead != 0)
-        won_by_white = (lead[decided] < 0).long()
-        lowest = self.lowest[games[decided], won_by_white][-_REMEMBERED:]
-        before = int(self.count[0])
-        places = (before + torch.arange(len(lowest), device=lowest.device)) % _REMEMBERED
-        self.winners[places] = lowest
-        self.count += len(lowest)
-        known = min(before + len(lowest), _REMEMBERED)
-        if known >= ENOUGH:
-            self.floor.copy_(torch.quantile(self.winners[:known], self.error))
-
-    def tensors(self) -> dict[str, Tensor]:
-        """Return everything that later resignations depend on."""
-        return {
-            "lowest": self.lowest,
-            "played_out": self.played_out,
-            "winners": self.winners,
-            "winners_count": self.count,
-            "floor": self.floor,
-        }
-
-
 class ParallelGames:
-    """Games under way on boards of one size.
-
-    `play` only hands work to the device; `collect` waits for it. What is done in between costs a
-    GPU no time.
-    """
+    """Games in progress on boards of one size; `play` queues work, `collect` waits for it."""
 
     def __init__(
         self,
@@ -144,16 +72,15 @@ class ParallelGames:
     ) -> None:
         """Begin games; unless `endless`, only the first game of every place counts."""
         self.settings, self.search, self.generator = settings, search, generator
-        self.endless = endless
-        self.run_search: Callable[[], None] = search.run
-        """May be replaced by a captured graph of it."""
-        self.tally = Tally()
+        self.endless, self.tally = endless, Tally()
+        self.run_search: Callable[[], None] = search.run  # or a captured graph of it
         device, games, points = search.noise.device, search.games, search.moves - 1
         self.device, plies = device, longest(search.lines)
 
         def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
             return torch.zeros((games, plies, *shape), dtype=dtype, device=device)
 
+        # Positions of the games in progress, with the network's own value for their mover.
         self._played = {
             "codes": zeros(points, dtype=torch.uint8),
             "last_moves": zeros(HISTORY, dtype=torch.int16),
@@ -161,15 +88,9 @@ class ParallelGames:
             "policy": zeros(points + 1, dtype=torch.float16),
             "judged": zeros(dtype=torch.float16),
         }
-        """Positions of the games under way, with the network's own value for their mover."""
         self._game = torch.arange(games, device=device)
+        # Whether the game in a place counts.
         self.counts = torch.ones(games, dtype=torch.bool, device=device)
-        """Whether the game that is under way in a place counts."""
-        self.resigning = None
-        if settings.resign and endless:  # a round of workers is too short to measure it
-            self.resigning = Resigning(games, settings, device)
-        self._resigned = torch.zeros(games, dtype=torch.bool, device=device)
-        """Games whose side to move gave up before the move that was just played."""
         self._begin(self._game)
         if endless:  # The first games are cut at all ages, so that games do not go on in step.
             search.limit.copy_(self._chances(games) * (plies * 2 // 3) + plies // 3)
@@ -186,8 +107,6 @@ class ParallelGames:
         far = torch.where(self._chances(count) < _FAR_KOMI, far.round(), 0.0)
         search.komi[games] = self.settings.komi + near + far
         search.limit[games] = float(longest(search.lines))
-        if self.resigning is not None:
-            self.resigning.begin(games, self._chances(count))
 
     @torch.no_grad()
     def play(self) -> None:
@@ -203,8 +122,6 @@ class ParallelGames:
         seen = codes, last, passed, search.policy, search.judged
         for kept, new in zip(self._played.values(), seen, strict=True):
             kept[game, ply] = new.to(kept.dtype)
-        if self.resigning is not None:
-            self._resigned = self.resigning.note(facts[:, SIDE], search.value)
         boards.play(roots, self._with_random_moves(codes, ply), roots)
         self.tally = self.tally.plus(Tally(moves=search.games))
 
@@ -213,8 +130,7 @@ class ParallelGames:
         """Return the positions of the games that ended, if any did, and begin others."""
         facts = self.search.boards.facts[self.search.roots]
         over = (facts[:, PASSES] >= 2) | (facts[:, PLY] >= self.search.limit)
-        self._resigned &= ~over
-        ended = (over | self._resigned).nonzero()[:, 0]
+        ended = over.nonzero()[:, 0]
         if not len(ended):
             return None
         batch = self._finish(ended[self.counts[ended]])
@@ -233,52 +149,35 @@ class ParallelGames:
 
     def _finish(self, ended: Tensor) -> Batch:
         """Count games that ended and gather their positions."""
-        search = self.search
-        slots = search.roots[ended]
+        search, played, plies = self.search, self._played, longest(self.search.lines)
+        slots, komi = search.roots[ended], search.komi[ended]
         facts = search.boards.facts[slots]
-        komi = search.komi[ended]
-        counted = ~self._resigned[ended]
         to_black = torch.where(facts[:, SIDE] == 1, 1.0, -1.0)
-        # Whoever is to move now did not resign.
-        lead = torch.where(counted, facts[:, SCORE] - komi, to_black)
+        lead = facts[:, SCORE] - komi
         owner = search.boards.owners(slots) * to_black[:, None].to(torch.int8)
-        plies = torch.arange(longest(search.lines), device=self.device)
-        row, ply = (plies[None, :] < facts[:, PLY, None]).nonzero(as_tuple=True)
-        game = ended[row]
-        black = self._hopes(ended, facts[:, PLY], lead)[row, ply]
-        sign = torch.where(ply % 2 == 0, 1.0, -1.0)  # Black moves first
-        wins, resigned = int((lead > 0).sum()), int((~counted).sum())
-        self.tally = self.tally.plus(Tally(0, len(ended), len(row), wins, resigned))
-        if self.resigning is not None:
-            self.resigning.ended(ended, lead)
-        counts = counted[row]
-        return Batch(
-            rows=search.lines,
-            cols=search.lines,
-            codes=self._played["codes"][game, ply],
-            history=self._played["last_moves"][game, ply],
-            passed=self._played["passed"][game, ply],
-            komi=-sign * komi[row],
-            territory=torch.zeros_like(counts),
-            moves=self._played["policy"][game, ply],
-            winner=(sign * black + 1) / 2,
-            score=sign * lead[row],
-            scored=counts,
-            owner=owner[row] * sign[:, None].to(torch.int8),
-            owned=counts,
-        )
-
-    def _hopes(self, ended: Tensor, plies: Tensor, lead: Tensor) -> Tensor:
-        """Return what is to be learned of who won, for Black, by ply of games that ended."""
-        result = torch.sign(lead)[:, None]
+        result = torch.sign(lead)
         if self.settings.trace == 1:
-            return result.expand(-1, longest(self.search.lines))
-        judged = self._played["judged"][ended].float()
-        judged[:, 1::2] *= -1  # White moves there
-        return traced(judged, plies, result[:, 0], self.settings.trace)
+            hopes = result[:, None].expand(-1, plies)
+        else:
+            judged = played["judged"][ended].float()
+            judged[:, 1::2] *= -1  # White moves there
+            hopes = traced(judged, facts[:, PLY], result, self.settings.trace)
+        each = torch.arange(plies, device=self.device)
+        row, ply = (each[None, :] < facts[:, PLY, None]).nonzero(as_tuple=True)
+        game = ended[row]
+        sign = torch.where(ply % 2 == 0, 1.0, -1.0)  # Black moves first
+        wins, every = int((lead > 0).sum()), torch.ones_like(row, dtype=torch.bool)
+        self.tally = self.tally.plus(Tally(0, len(ended), len(row), wins))
+        return Batch(
+            search.lines, search.lines, codes=played["codes"][game, ply],
+            history=played["last_moves"][game, ply], passed=played["passed"][game, ply],
+            komi=-sign * komi[row], territory=~every, moves=played["policy"][game, ply],
+            winner=(sign * hopes[row, ply] + 1) / 2, score=sign * lead[row], scored=every,
+            owner=owner[row] * sign[:, None].to(torch.int8), owned=every,
+        )  # fmt: skip
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return everything that the games under way depend on, besides chance and tally."""
+        """Return the state of the games in progress, without the generator and the tally."""
         search = self.search
         boards, roots = search.boards, slice(None, None, search.nodes)
         return {
@@ -289,7 +188,6 @@ class ParallelGames:
             "limit": search.limit,
             "counts": self.counts,
             **{f"played_{name}": tensor for name, tensor in self._played.items()},
-            **({} if self.resigning is None else self.resigning.tensors()),
         }
 
 
@@ -301,8 +199,7 @@ def copy_into(mine: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> None:
 
 # ----- Games on a device; on a GPU, a search is captured as one graph -----
 
-_WARM_UPS = 2
-"""Searches before one is captured: kernels are compiled and chosen in them."""
+_WARM_UPS = 2  # searches before one is captured: kernels are compiled and chosen in them
 
 
 def make_games(
@@ -346,10 +243,7 @@ def clear_about_memory(message: str) -> Iterator[None]:
 
 
 def _captured(work: Callable[[], None]) -> Callable[[], None]:
-    """Capture work on a GPU that asks the host nothing as one graph; return what runs it again.
-
-    Where capturing fails, the work itself is returned: slower, and right.
-    """
+    """Capture work on a GPU as one graph and return what runs it, or if that fails the work."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -381,30 +275,20 @@ def play_out(
 ) -> tuple[Tally, Batch]:
     """Play `settings.games` games side by side until all have ended."""
     games = make_games(settings, lines, network, generator, endless=False)
-    batches = []
-    while bool(games.counts.any()):
+    batches, device = [], generator.device
+    while left := int(games.counts.sum()):
+        # Leave out the places of ended games once that pays; a GPU would have to capture anew.
+        if device.type == "cpu" and left <= games.search.games * 3 // 4:
+            fewer = make_games(settings, lines, network, generator, games=left, endless=False)
+            copy_into(fewer.tensors(), {k: v[games.counts] for k, v in games.tensors().items()})
+            fewer.tally, games = games.tally, fewer
         before = games.tally.games
         games.play()
         batch = games.collect()
         if batch is not None:
             batches.append(batch)
             on_games(games.tally.games - before)
-            games = _closed_up(games, settings, network)
     return games.tally, Batch.join(batches)
-
-
-def _closed_up(
-    games: ParallelGames, settings: SelfPlaySettings, network: FoldedNetwork
-) -> ParallelGames:
-    """Leave out the places of ended games, once that is worth it."""
-    left, lines = int(games.counts.sum()), games.search.lines
-    # A GPU would have to compile and capture anew, which costs it more than empty places.
-    if games.device.type != "cpu" or not 0 < left <= games.search.games * 3 // 4:
-        return games
-    smaller = make_games(settings, lines, network, games.generator, games=left, endless=False)
-    copy_into(smaller.tensors(), {k: v[games.counts] for k, v in games.tensors().items()})
-    smaller.tally = games.tally
-    return smaller
 
 
 def shard_of(batch: Batch) -> Shard:
@@ -416,14 +300,13 @@ def shard_of(batch: Batch) -> Shard:
     moves = np.append(np.where(passed, points, last)[1:], points).astype(np.int16)
     moves[starts[1:] - 1] = points
     games = np.split(moves, starts[1:])
-    finished = np.array([len(game) < longest(lines) for game in games])
-    begins = starts[finished]
+    begins = starts[[len(game) < longest(lines) for game in games]]
     score = batch.score.cpu().numpy()[begins].astype(np.float32)  # Black moves first
-    return Shard.of_machines(
+    return Shard.of_moves(
         lines, lines, [game for game in games if len(game) < longest(lines)],
         komi=-batch.komi.cpu().numpy()[begins].astype(np.float32),
         winner=np.select([score > 0, score < 0], [1, 2], 0).astype(np.int8), score=score,
-        labelled=np.arange(len(begins), dtype=np.int32),
+        labelled=np.ones(len(begins), np.bool_),
         ownership=batch.owner.cpu().numpy()[begins].astype(np.int8),
     )  # fmt: skip
 
@@ -455,8 +338,9 @@ def record_games(
             with clear_about_memory(refusal):
                 tally, batch = play_out(settings, lines, player, generator, on_games=on_games)
             shard = shard_of(batch)
-            files.append(folder / f"{lines}x{lines}-{number:05d}.safetensors")
-            shard.save(files[-1])
+            if len(shard):
+                files.append(folder / f"{lines}x{lines}-{number:05d}.safetensors")
+                shard.save(files[-1])
             games, positions = games + len(shard), positions + shard.positions
             cut += tally.games - len(shard)
     return Made(tuple(files), games, positions, passed_over=cut, counted=games, labelled=games)

@@ -1,9 +1,9 @@
 """Search many games at once by few evaluations each: Gumbel search.
 
-Danihelka and others 2022: of the moves that a draw by the network's own odds puts first, a few are
-looked at, half of them again and again (sequential halving), and the best is played; the odds for
-all moves are corrected by what was found, and that is what the network learns. Every shape is
-fixed and nothing waits for the host, so on a GPU one move of all games is one captured graph.
+Danihelka and others 2022: the root's moves are drawn by the network's odds; the first few are
+visited, half of them again and again (sequential halving), and the best is played. The network
+learns its odds, corrected by what was found. Every shape is fixed and nothing waits for the host,
+so on a GPU one move of all games is one captured graph.
 
 A position is what the network reads of it: a byte per point, seen from the side to move (see
 `network.inputs_kernels`; no ladders), the last moves, and a few facts. On the processor the board's
@@ -21,27 +21,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from tengen.board import BLACK, WHITE, Board
+from tengen.board.counting import count_area
 from tengen.errors import TengenError
-from tengen.learners.network.inputs_kernels import (
-    FACTS,
-    HISTORY,
-    NOWHERE,
-    play_moves,
-    write_owners,
-)
+from tengen.learners.network.inputs import of_boards
+from tengen.learners.network.inputs_kernels import FACTS, HISTORY, NOWHERE, play_moves
 from tengen.learners.network.torch_network import Output, Seen
 
 SOURCE = Path(__file__).with_name("rules.cu")
-_VISIT_SCALE = 50.0
-"""How much values weigh against odds, before any visit (c_visit of the paper; its c_scale is 1)."""
+_VISIT_SCALE = 50.0  # how much values weigh against odds: the paper's c_visit; c_scale is 1
 _NEVER = -1e9
-_SUREST = 1e4
-"""Larger logits, of a training that comes apart, are cut: they must not look like `_NEVER`."""
-_SCORE_UNIT = 10.0
-"""Points of a lead that the score's share of a value takes for much."""
+_SUREST = 1e4  # larger logits, of a training that diverges, must not look like `_NEVER`
+_SCORE_UNIT = 10.0  # points of a lead that the score's share of a value takes for much
 
 
 class Boards:
@@ -54,7 +49,7 @@ class Boards:
         """Where the last moves were, latest first; NOWHERE for a pass or none."""
         self.facts = torch.zeros((slots, FACTS), dtype=torch.int32, device=device)
         """Columns SIDE, PASSES, PLY and SCORE of `inputs_kernels`."""
-        self._empty = _empty_codes(lines).to(device)
+        self._empty = torch.tensor(of_boards([Board(lines)], ladders=False).codes[0], device=device)
         self._new = torch.tensor([1, 0, 0, 0], dtype=torch.int32, device=device)
         self._cuda = None
         if device.type == "cuda":
@@ -86,10 +81,13 @@ class Boards:
 
     def owners(self, slots: Tensor) -> Tensor:
         """Say who owns every point by area: 1 the side to move, -1 the other, 0 nobody."""
+        if self._cuda is None:  # own stones count as Black's
+            grids = (self.codes[slots] & 3).view(-1, self.lines, self.lines).numpy()
+            owner = np.array([count_area(grid).owner for grid in grids], np.int8)
+            signs = (owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)
+            return torch.from_numpy(signs).view(len(slots), self.points)
         found = torch.empty((len(slots), self.points), dtype=torch.int8, device=self.device)
-        if self._cuda is None:
-            write_owners(self.codes.numpy(), slots.numpy(), found.numpy(), self.lines)
-        elif len(slots):
+        if len(slots):
             self._cuda.launch("write_owners", len(slots), self.codes, slots, found, len(slots))
         return found
 
@@ -100,22 +98,11 @@ def legal(codes: Tensor) -> Tensor:
     return torch.cat([playable, torch.ones_like(playable[:, :1])], 1)
 
 
-def _empty_codes(lines: int) -> Tensor:
-    """Return the bytes of an empty board: a stone's liberties, at most 3."""
-    side = torch.full((lines,), 2)
-    side[0] = side[-1] = 1
-    return ((side[:, None] + side).clamp(max=3) << 2).to(torch.uint8).flatten()
-
-
 # ----- Gumbel search -----
 
 
 def visit_plan(considered: int, simulations: int) -> list[int]:
-    """Say how often the root's move to look at next was looked at before: sequential halving.
-
-    >>> visit_plan(4, 8)
-    [0, 0, 0, 0, 1, 1, 2, 2]
-    """
+    """Return how often the root's move to visit next was visited before: sequential halving."""
     plan: list[int] = []
     visits, left = [0] * considered, considered
     rounds = max(1, math.ceil(math.log2(considered)))
@@ -128,19 +115,15 @@ def visit_plan(considered: int, simulations: int) -> list[int]:
     return plan[:simulations]
 
 
-def _completed(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
-    """Return a value for every move: its mean if looked at, else what the others let expect."""
+def _gains(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
+    """Return a value for every move on the scale of logits; unseen moves get a mixed value."""
     odds = torch.softmax(logits, 1)
     seen = visits > 0
     means = torch.where(seen, totals / visits.clamp(min=1), 0.0)
     count = visits.sum(1, keepdim=True)
     share = (odds * seen).sum(1, keepdim=True).clamp(min=1e-6)
     found = (odds * means).sum(1, keepdim=True) / share
-    return torch.where(seen, means, (value[:, None] + count * found) / (1 + count))
-
-
-def _weighed(values: Tensor, visits: Tensor) -> Tensor:
-    """Return values (-1 to 1) on the scale of logits."""
+    values = torch.where(seen, means, (value[:, None] + count * found) / (1 + count))
     return (_VISIT_SCALE + visits.amax(1, keepdim=True)) * (values + 1) / 2
 
 
@@ -151,13 +134,13 @@ def _choose_first(
     """Return the root's move to look at next: of those with `due` visits the most promising."""
     ready = considered & (visits == due)
     ready = torch.where(ready.any(1, keepdim=True), ready, considered)
-    hopes = drawn + _weighed(_completed(logits, visits, totals, value), visits)
+    hopes = drawn + _gains(logits, visits, totals, value)
     return torch.where(ready, hopes, -math.inf).argmax(1)
 
 
 def _choose_below(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
     """Return the move of an inner node that brings visits closest to the corrected odds."""
-    hopes = logits + _weighed(_completed(logits, visits, totals, value), visits)
+    hopes = logits + _gains(logits, visits, totals, value)
     lacking = torch.softmax(hopes, 1) - visits / (1 + visits.sum(1, keepdim=True))
     return torch.where(logits > _NEVER / 2, lacking, -math.inf).argmax(1)
 
@@ -194,10 +177,9 @@ class Search:
         self.noise, self.komi, self.limit = zeros(games, self.moves), zeros(games), zeros(games)
         """To be filled before a search: Gumbel noise, White's points, plies to cut a game at."""
         self.chosen = torch.zeros(games, dtype=torch.int64, device=device)
-        self.policy, self.value = zeros(games, self.moves), zeros(games)
-        """What a search found: the move, the corrected odds, the root's value for its mover."""
-        self.judged = zeros(games)
-        """What the network alone said of the root."""
+        self.policy = zeros(games, self.moves)
+        """What a search found: the move, and the corrected odds."""
+        self.judged = zeros(games)  # what the network alone said of the root
         self._logits, self._visits, self._totals = zeros(*shape), zeros(*shape), zeros(*shape)
         self._values, self._over = zeros(games, self.nodes), zeros(games, self.nodes) > 0
         self._child = torch.zeros(shape, dtype=torch.int64, device=device)
@@ -207,7 +189,7 @@ class Search:
 
     @torch.no_grad()
     def run(self) -> None:
-        """Search every game's root; read `chosen`, `policy` and `value` afterwards."""
+        """Search every game's root; read `chosen` and `policy` afterwards."""
         self._visits.zero_()
         self._totals.zero_()
         self._child.zero_()  # no child is the root, so zero says none
@@ -221,13 +203,11 @@ class Search:
         for number, due in enumerate(self.plan, start=1):
             self._simulate(number, due, drawn, considered)
         visits = self._visits[:, 0]
-        values = _completed(logits, visits, self._totals[:, 0], self._values[:, 0])
-        gains = _weighed(values, visits)
+        gains = _gains(logits, visits, self._totals[:, 0], self._values[:, 0])
         most = torch.where(considered, visits, -1.0).amax(1, keepdim=True)
         best = torch.where(considered & (visits == most), drawn + gains, -math.inf)
         self.chosen.copy_(best.argmax(1))
         self.policy.copy_(torch.softmax(logits + gains, 1))
-        self.value.copy_((self.policy * values).sum(1))
 
     def _simulate(self, number: int, due: int, drawn: Tensor, considered: Tensor) -> None:
         """Go down each tree, add node `number`, and tell the way back what it is worth."""

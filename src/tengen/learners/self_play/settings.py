@@ -9,10 +9,8 @@ from tengen.errors import SpecError
 from tengen.learners.network.settings import DESIGNS, LOWEST_RATE, Design
 from tengen.models.settings import CheckedSettings, setting
 
-_SMALLEST, _LARGEST = 5, 19
-"""Lines of the boards that self-play knows."""
-FIRST_BATCHES = 8
-"""Batches that a window must hold before anything is learned from it."""
+_SMALLEST, _LARGEST = 5, 19  # lines of the boards that self-play knows
+FIRST_BATCHES = 8  # batches that a window must hold before anything is learned from it
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,6 @@ class SelfPlaySettings(CheckedSettings):
     random_moves: float = setting(0.015, "Chance of a random move.", least=0, most=1)
     random_opening: float = setting(0.3, "The same in the first plies.", least=0, most=1)
     opening: int = setting(4, "How many plies are the first.", least=0)
-    resign: float = setting(0.0, "Resign where so few still win; 0: never.", least=0, most=0.5)
-    played_out: float = setting(0.2, "Share of the games never resigned.", least=0, most=1)
     seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
 
     def __post_init__(self) -> None:

@@ -5,10 +5,9 @@
     FOLDER/snapshots/        the network at every twentieth of the run, to be rated later
     FOLDER/model.safetensors the network at the end
 
-A *room* holds the games of one board size and the replay buffer of their latest positions; one
-network plays in all rooms and learns from all. A checkpoint holds weights, optimizer, games under
-way and buffers; on one processor a stopped run goes on exactly, bit for bit. Games are played on
-this device, or by other processes and machines.
+One network plays and learns on all board sizes, each with its own games and replay buffer. Games
+are played on this device, or by other processes and machines. A checkpoint holds weights,
+optimizer, games in progress and buffers; on one processor a stopped run continues bit for bit.
 """
 
 from __future__ import annotations
@@ -16,11 +15,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -48,19 +48,15 @@ from tengen.models.settings import fields_of
 from tengen.parallel import Team, spawn_seeds
 
 MODEL = "model.safetensors"
-_ROWS, _SNAPSHOTS = 200, 20
-"""Rows of metrics and snapshots in a run."""
-SAVE_SECONDS = 60.0
-"""A killed run loses no more than this, and the work of one row."""
-_WINDOW_ON_DISK = 500_000
-"""Positions of each buffer that a state keeps; a larger one fills again after a resumption."""
-_YOUNG = 0.5
-"""Share of all positions that are drawn from while a buffer is not full: the first are poor."""
+_ROWS, _SNAPSHOTS = 200, 20  # rows of metrics and snapshots in a run
+SAVE_SECONDS = 60.0  # a killed run loses no more than this, and the work of one row
+_WINDOW_ON_DISK = 500_000  # positions of each buffer that a checkpoint keeps
+_YOUNG = 0.5  # share of all positions drawn from while a buffer is not full: the first are poor
 _CPU = torch.device("cpu")
 
 
 class Pupil(Trainer):
-    """A network that learns, and the folded one that plays with what was learned."""
+    """A network in training, and the folded copy that plays."""
 
     def __init__(self, settings: SelfPlaySettings, device: torch.device) -> None:
         super().__init__(design_of(settings), settings, device, graphs=False)
@@ -70,7 +66,7 @@ class Pupil(Trainer):
         self.player = FoldedNetwork(self.network, device, self.dtype)
 
     def load_weights(self, arrays: Mapping[str, Any]) -> None:
-        """Take over weights, for play too."""
+        """Load weights, for play too."""
         super().load_weights(arrays)
         self.player.take_over(self.network)
 
@@ -78,11 +74,10 @@ class Pupil(Trainer):
 # ----- Games played by other processes or machines -----
 
 # A piece of a round is one job: weights and a seed go out, positions of finished games come back.
-# So a worker that is lost costs only its unfinished games, which another plays again, the same.
+# A lost worker costs only its unfinished games: another one plays the same again.
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """Games to play to their end."""
 
     settings: SelfPlaySettings
@@ -115,7 +110,7 @@ class RemoteGames:
         """Do nothing yet: workers play while `collect` waits."""
 
     def collect(self) -> Batch | None:
-        """Have one round played with the weights as they are."""
+        """Play one round with the current weights."""
         settings, weights = self.pupil.settings, network_arrays(self.pupil.network)
         seeds = spawn_seeds(settings.seed, settings.pieces, self.lines, int(self.round))
         played = self.team.map([Piece(settings, self.lines, weights, seed) for seed in seeds])
@@ -125,7 +120,7 @@ class RemoteGames:
         return Batch.join([Batch(self.lines, self.lines, *batch) for batch in batches])
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return what the next round depends on: only its number."""
+        """Return the state: the number of the next round."""
         return {"round": self.round}
 
 
@@ -134,17 +129,16 @@ class RemoteGames:
 
 @dataclass
 class Room:
-    """Games of one size and what is learned from."""
+    """Games of one size and their latest positions."""
 
     lines: int
     games: ParallelGames | RemoteGames
     buffer: ReplayBuffer[Batch]
-    debt: float = 0.0
-    """Positions that are still to be learned from."""
+    debt: float = 0.0  # positions that are still to be learned from
 
 
 class Loop:
-    """A network that plays and learns: here on a device, or here on games that a team plays."""
+    """A network that plays and learns; with a team, other processes play its games."""
 
     def __init__(
         self, settings: SelfPlaySettings, device: torch.device = _CPU, team: Workers | None = None
@@ -157,21 +151,20 @@ class Loop:
         hint = "ask for fewer games in parallel, or for a smaller window"
         with clear_about_memory(f"{device}: no memory for {wish}; {hint}"):
             ask_for_memory(sum(4 * lines * lines * window for lines in sizes), device)
-            self.rooms = [
-                Room(
-                    lines,
-                    make_games(settings, lines, self.pupil.player, self.generator)
-                    if team is None
-                    else RemoteGames(lines, self.pupil, team),
-                    ReplayBuffer(Batch.blank(lines, 0, device), window),
-                )
-                for lines in sizes
-            ]
+            self.rooms = []
+            for lines in sizes:
+                played: ParallelGames | RemoteGames
+                if team is None:
+                    played = make_games(settings, lines, self.pupil.player, self.generator)
+                else:
+                    played = RemoteGames(lines, self.pupil, team)
+                buffer = ReplayBuffer(Batch.blank(lines, 0, device), window)
+                self.rooms.append(Room(lines, played, buffer))
             for lines in sizes if device.type == "cuda" else ():
                 self.pupil.warm_up(Batch.blank(lines, settings.batch, device))
 
     def tally(self) -> Tally:
-        """Return what was played in all rooms."""
+        """Return the sum over all rooms."""
         return Tally().plus(*(room.games.tally for room in self.rooms))
 
     def advance(self, progress: float) -> None:
@@ -205,32 +198,23 @@ class Loop:
         return learned
 
     def arrays(self, most: int | None = None) -> dict[str, Any]:
-        """Return everything that the next round depends on; of each buffer the latest `most`."""
+        """Return the whole state; of each buffer the latest `most` positions."""
         found: dict[str, Any] = dict(self.pupil.arrays())
         found["chance"] = self.generator.get_state().numpy()
+        found["counts"] = np.array([self.rounds, self.pupil.step])
         for room in self.rooms:
+            counts = [*room.games.tally, room.buffer.total, room.debt]
+            found[f"{room.lines}.counts"] = np.array(counts, np.float64)
             parts = {f"games.{k}": v for k, v in room.games.tensors().items()}
             parts |= {f"buffer.{k}": v for k, v in room.buffer.tensors(most).items()}
             for name, tensor in parts.items():
                 found[f"{room.lines}.{name}"] = tensor.detach().cpu().numpy()
         return found
 
-    def counts(self) -> dict[str, Any]:
-        """Return the numbers that belong to `arrays`, as JSON can hold them."""
-        rooms = {
-            str(room.lines): {
-                "tally": room.games.tally._asdict(),
-                "added": room.buffer.total,
-                "debt": room.debt,
-            }
-            for room in self.rooms
-        }
-        return {"rounds": self.rounds, "steps": self.pupil.step, "rooms": rooms}
-
-    def restore(self, arrays: Mapping[str, Any], counts: Mapping[str, Any]) -> None:
-        """Take over what `arrays` and `counts` returned."""
-        self.rounds = int(counts["rounds"])
-        self.pupil.restore(arrays, int(counts["steps"]))
+    def restore(self, arrays: Mapping[str, Any]) -> None:
+        """Continue from what `arrays` returned."""
+        self.rounds, steps = arrays["counts"].tolist()
+        self.pupil.restore(arrays, steps)
         self.generator.set_state(torch.from_numpy(arrays["chance"].copy()))
         for room in self.rooms:
 
@@ -241,10 +225,10 @@ class Loop:
                     if name.startswith(prefix)
                 }
 
-            said = counts["rooms"][str(room.lines)]
-            room.games.tally, room.debt = Tally(**said["tally"]), float(said["debt"])
+            *tally, total, room.debt = arrays[f"{room.lines}.counts"].tolist()
+            room.games.tally = Tally(*map(int, tally))
             copy_into(room.games.tensors(), stored(f"{room.lines}.games."))
-            room.buffer.restore(stored(f"{room.lines}.buffer."), int(said["added"]))
+            room.buffer.restore(stored(f"{room.lines}.buffer."), int(total))
 
 
 # ----- Runs -----
@@ -263,54 +247,43 @@ def train(
     """Play and learn until the run is done, from where it stands; return the network."""
     alone = workers == 1 and ray is None
     check(settings, device=device, start=start, alone=alone)
-    with ExitStack() as stack:
-        team = None
-        if not alone:
-            team = stack.enter_context(Team(play_piece, workers=workers, ray=ray))
+    with nullcontext() if alone else Team(play_piece, workers=workers, ray=ray) as team:
         loop = Loop(settings, torch.device(chosen_device(device)), team)
-        return _carry_on(loop, start, run, on_report)
-
-
-def _carry_on(
-    loop: Loop,
-    start: DeepNetwork | None,
-    run: Run[SelfPlaySettings],
-    on_report: Callable[[dict[str, Any]], None],
-) -> DeepNetwork:
-    """Play and learn on from the run's last state."""
-    clock = _Clock(run.folder / CLOCK)
-    if run.start is not None:
-        loop.restore(run.start.arrays, run.start.state["counts"])
-        clock.resume(run.start.state["seconds"], run.start.step)
-    elif start is not None:
-        loop.pupil.load_weights(start.weights_)
-    began, first, seen = time.monotonic(), loop.tally(), loop.tally()
-    done = _progress(loop, clock)
-    while done < 1:
-        loop.advance(done)
-        after = _progress(loop, clock)
-        if int(after * _ROWS) > int(done * _ROWS) or after >= 1:
-            row, now, seconds = _row(loop, seen), loop.tally(), clock.seconds
-            run.note(loop.rounds, **row)
-            clock.note(loop.rounds)
+        clock, rows, before = run.folder / CLOCK, [], 0.0
+        if run.start is not None:
+            loop.restore(run.start.arrays)
+            before = float(run.start.state["seconds"])
+            rows = [row for row in read_clock(clock) if row["step"] <= run.start.step]
+        elif start is not None:
+            loop.pupil.load_weights(start.weights_)
+        began, first, seen = time.monotonic(), loop.tally(), loop.tally()
+        done = _progress(loop, before)
+        while done < 1:
+            loop.advance(done)
             passed = time.monotonic() - began
-            moves = (now.moves - first.moves) / passed
-            pace = {
-                "progress": after,
-                "seconds": seconds,
-                "games_per_second": (now.games - first.games) / passed,
-                "evaluations_per_second": moves * loop.settings.evaluations,
-                "left": seconds / after - seconds,
-            }
-            on_report({**row, **pace})
-            if int(after * _SNAPSHOTS) > int(done * _SNAPSHOTS) or after >= 1:
-                _save(loop, run.snapshot(loop.rounds))
-            if run.due(SAVE_SECONDS) or after >= 1:
-                state = {"counts": loop.counts(), "seconds": clock.seconds}
-                run.save(loop.rounds, loop.arrays(_WINDOW_ON_DISK), state)
-            seen = now
-        done = after
-    return _save(loop, run.folder / MODEL)
+            seconds = before + passed
+            after = _progress(loop, seconds)
+            if int(after * _ROWS) > int(done * _ROWS) or after >= 1:
+                row, now = _row(loop, seen), loop.tally()
+                run.note(loop.rounds, **row)
+                rows.append({"step": loop.rounds, "seconds": round(seconds, 1)})
+                write_atomic(clock, "".join(json.dumps(each) + "\n" for each in rows))
+                pace = settings.evaluations / passed
+                row |= {
+                    "progress": after,
+                    "seconds": seconds,
+                    "games_per_second": (now.games - first.games) / passed,
+                    "evaluations_per_second": (now.moves - first.moves) * pace,
+                    "left": seconds / after - seconds,
+                }
+                on_report(row)
+                if int(after * _SNAPSHOTS) > int(done * _SNAPSHOTS) or after >= 1:
+                    _save(loop, run.snapshot(loop.rounds))
+                if run.due(SAVE_SECONDS) or after >= 1:
+                    run.save(loop.rounds, loop.arrays(_WINDOW_ON_DISK), {"seconds": seconds})
+                seen = now
+            done = after
+        return _save(loop, run.folder / MODEL)
 
 
 def check(
@@ -323,10 +296,10 @@ def check(
         raise SpecError(f"start: the network's design is not {settings.design}")
 
 
-def _progress(loop: Loop, clock: _Clock) -> float:
+def _progress(loop: Loop, seconds: float) -> float:
     """Return how much of the run is done."""
     if loop.settings.minutes:
-        return min(1.0, clock.seconds / (60 * loop.settings.minutes))
+        return min(1.0, seconds / (60 * loop.settings.minutes))
     return min(1.0, loop.tally().moves / loop.settings.positions)
 
 
@@ -342,7 +315,6 @@ def _row(loop: Loop, seen: Tally) -> dict[str, Any]:
     if games := now.games - seen.games:
         row["length"] = round((now.positions - seen.positions) / games, 2)
         row["black_wins"] = round((now.black_wins - seen.black_wins) / games, 4)
-        row["resigned"] = round((now.resigned - seen.resigned) / games, 4)
     return row
 
 
@@ -371,26 +343,3 @@ def _command_for(settings: SelfPlaySettings) -> str:
         if value != field.default:
             words += [f"--{field.option} {each}" for each in (value if field.many else (value,))]
     return " ".join([*words, "--out runs/self-play"])
-
-
-class _Clock:
-    """Seconds of a run, over all its pieces, and when its rows were written.
-
-    They are no part of the metrics, which come out the same when a run is stopped and resumed.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._before, self._began = path, 0.0, time.monotonic()
-        self._rows: list[dict[str, float]] = []
-
-    @property
-    def seconds(self) -> float:
-        return self._before + time.monotonic() - self._began
-
-    def resume(self, seconds: float, step: int) -> None:
-        self._before = float(seconds)
-        self._rows = [row for row in read_clock(self._path) if row["step"] <= step]
-
-    def note(self, step: int) -> None:
-        self._rows.append({"step": step, "seconds": round(self.seconds, 1)})
-        write_atomic(self._path, "".join(json.dumps(row) + "\n" for row in self._rows))

@@ -1,8 +1,4 @@
-"""Learn to evaluate positions with the board's symmetry inside every cell (Blair 2008).
-
-`network` defines the network; `kernels` and `game_kernels` compute the same fast; `learner` is the
-estimator with its self-play.
-"""
+"""Learn to evaluate positions with the board's symmetry inside every cell (Blair 2008)."""
 
 from tengen.learners.symmetry_network.learner import SymmetryNetwork
 from tengen.learners.symmetry_network.network import OUTPUTS, Architecture

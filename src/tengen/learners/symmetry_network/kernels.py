@@ -1,14 +1,12 @@
-"""Evaluate a position, and all moves of a position, with the network of 12 hidden units.
+"""Evaluate positions and moves with the network of 12 hidden units, play games, take gradients.
 
-Points are those of the bordered board, so every cell finds its nine neighbours by adding an offset,
-and hidden units on the border stay zero. Because inputs are one-hot, a product with them is a table
-look-up. A move changes few inputs: its stone, captured stones, blocks whose category changes.
+Points are those of the bordered board: neighbours are offsets, and hidden units on the border stay
+zero. Inputs are one-hot, so a product with them is a table look-up. A move changes few inputs;
 `candidate` re-evaluates only the cells that these reach.
 
 The hot loops run over one row of an array, from zero, and write to one array while reading few
 others, which lets the compiler use whole vectors. Sums over liberties are integers (in units of
-2**-20), so that a category does not depend on the order of a sum. All values are White's, without
-komi.
+2**-20), so that no category depends on the order of a sum. All values are White's, without komi.
 """
 
 # mypy: ignore-errors
@@ -18,25 +16,39 @@ from collections import namedtuple
 
 import numpy as np
 
-from tengen.board.kernels import in_atari, near
+from tengen.board.kernels import (
+    KO_POSITIONAL,
+    allowed_mask,
+    area_score,
+    history_key,
+    in_atari,
+    is_allowed,
+    near,
+    play_move,
+    remember,
+    seed_stream,
+    uniform,
+)
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
     COLOUR,
     COLS,
+    EMPTIES,
     EMPTY,
+    HASH,
     HEAD,
+    N_EMPTY,
     NEXT,
+    PASS,
     ROWS,
     SCALARS,
+    TURN,
     WHITE,
 )
+from tengen.board.tactics_kernels import BY_BLOCK, is_own_eye, maxlib_move
 from tengen.jit import hot_kernel, inner_kernel, kernel
-
-# The same numbers as in `network`, which does not import kernels.
-INPUTS = 14
-EMPTY_POINT, OFF_BOARD = 12, 13
-BY_LIBERTIES = 1
+from tengen.learners.symmetry_network.network import BY_LIBERTIES, EMPTY_POINT, INPUTS
 
 HIDDEN = 12
 OUT = 8  # seven outputs and one that is always zero, so that rows are whole vectors
@@ -67,29 +79,17 @@ X, SZ, SA, CAT = range(4)
 Work = namedtuple("Work", "liberty offset mark count change rows tanhs buffer")
 SLOT, LISTED = 4, 5
 
-# What a side needs during a game: two views, see `game_kernels`; the moves and their values.
+# What a side needs during a game: two views, the moves and their values. `now` has categories from
+# the outputs of the previous position and is learned from; `base` has the same stones sorted with
+# the current outputs, to compare passes and candidate moves.
 Room = namedtuple("Room", "now base work points values")
 
 # tanh(x) = x P(x^2) / Q(x^2) on [-9, 9], fitted for this project; largest error in float32 4e-7.
-_P0, _P1, _P2, _P3, _P4 = (
-    np.float32(v)
-    for v in (
-        0.9999999064140208,
-        0.1337321229847176,
-        0.003486598754743192,
-        2.0472088666587086e-05,
-        1.31845451373147e-08,
-    )
-)
-_Q1, _Q2, _Q3, _Q4 = (
-    np.float32(v)
-    for v in (
-        0.46706509184443884,
-        0.025842044585243272,
-        0.00032714121284078843,
-        7.702802681198123e-07,
-    )
-)
+_P0, _P1 = np.float32(0.9999999064140208), np.float32(0.1337321229847176)
+_P2, _P3 = np.float32(0.003486598754743192), np.float32(2.0472088666587086e-05)
+_P4, _Q1 = np.float32(1.31845451373147e-08), np.float32(0.46706509184443884)
+_Q2, _Q3 = np.float32(0.025842044585243272), np.float32(0.00032714121284078843)
+_Q4 = np.float32(7.702802681198123e-07)
 _NINE, UNIT, HALF, ZERO = np.float32(9), np.float32(1), np.float32(0.5), np.float32(0)
 
 # The outputs read in each state (empty, black, white); 7 is the one that is always zero.
@@ -129,10 +129,7 @@ def _symbol(kind, colour):
 
 @inner_kernel
 def weigh_liberties(s, out, work):
-    """Fill what each point counts as a liberty in the next position, from this one's outputs.
-
-    A stone's entry is what it leaves behind if captured: its survival becomes territory.
-    """
+    """Fill what each point (a stone: once captured) counts as a liberty in the next position."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     lz, la = work.liberty[0], work.liberty[1]
     for row in range(rows):
@@ -179,8 +176,7 @@ def categorise(s, view, work, cats):
                 x = s[NEXT, x]
                 if x == p:
                     break
-            view.at[SZ, p] = sz
-            view.at[SA, p] = sa
+            view.at[SZ, p], view.at[SA, p] = sz, sa
             kind = _category(sz, sa, cats)
             view.at[CAT, p] = kind
             sort = _symbol(kind, c)
@@ -270,8 +266,7 @@ def _change(s, work, n, first, sort):
     """Add all stones of the block at `first` to the list of changed inputs."""
     x = first
     while True:
-        work.change[0, n] = x
-        work.change[1, n] = sort
+        work.change[0, n], work.change[1, n] = x, sort
         n += 1
         x = s[NEXT, x]
         if x == first:
@@ -280,10 +275,7 @@ def _change(s, work, n, first, sort):
 
 @inner_kernel
 def _changes(s, view, work, cats, p, me):
-    """List the inputs that change when `me` plays p; return (how many, stones captured).
-
-    Captured stones come first in the list. p must be legal.
-    """
+    """List the inputs that a legal move changes, captured first; return how many and captured."""
     width = s[SCALARS, COLS] + 1
     enemy = 3 - me
     gone, done, count = work.mark[1], work.mark[2], work.count
@@ -392,10 +384,7 @@ def _relieve(s, view, work, cats, n, captured, me, mark):
 
 @inner_kernel
 def candidate(s, side, view, work, p, me):
-    """Return (change of the board's value, stones captured) if `me` plays the legal point p.
-
-    `view` must hold the position as it is, categorised with `work`'s liberties and evaluated.
-    """
+    """Return (change of the value of an evaluated view, stones captured) if `me` plays p."""
     n, captured = _changes(s, view, work, side.cats, p, me)
     net, mark = side.net, work.count[1]
     base = mark << 10  # slots carry the mark, so that they need no clearing
@@ -466,3 +455,343 @@ def _gain(s, view, work, table, n_o, p, me, mark):
             v += table[c, READS[c, i]] * (HALF + HALF * reads[b * 3 + i])
         gain += v
     return gain
+
+
+# ----- Games -----
+
+BEST = 1e9  # the least beta with which a side always takes the best move
+RANDOM, MAXLIB = -1.0, -2.0  # the betas with which a side plays at random, or for liberties
+
+
+@kernel
+def judge(s, side, room, rounds):
+    """Evaluate a position without its past from neutral outputs in so many rounds; fill `now`."""
+    now, work = room.now, room.work
+    for p in range(s.shape[1]):
+        for k in range(7):
+            now.out[p, k] = np.float32(0.5) if k < 3 else np.float32(0.12)
+    total = 0.0
+    for _ in range(rounds):
+        weigh_liberties(s, now.out, work)
+        categorise(s, now, work, side.cats)
+        total = evaluate(s, side, now, work)
+    return total
+
+
+@kernel
+def rate_moves(s, seen, side, room):
+    """Value the position after the pass and every allowed move, given `now`; return how many."""
+    me = s[SCALARS, TURN]
+    base, work, points, values = room.base, room.work, room.points, room.values
+    weigh_liberties(s, room.now.out, work)
+    categorise(s, base, work, side.cats)
+    total = evaluate(s, side, base, work)
+    points[0], values[0] = PASS, total
+    n = 1
+    prize = side.prize if me == WHITE else -side.prize
+    # In the order of the points, so that a draw does not depend on the order of the empty list.
+    for p in range(s.shape[1]):
+        if s[COLOUR, p] == EMPTY and is_allowed(s, seen, KO_POSITIONAL, p, me):
+            gain, captured = candidate(s, side, base, work, p, me)
+            points[n] = p
+            values[n] = total + gain + prize * captured
+            n += 1
+    return n
+
+
+@kernel
+def _draw_move(values, n, beta, me, rng):
+    """Draw the index of a move in proportion to exp(beta * value); BEST takes the first best."""
+    sign = 1.0 if me == WHITE else -1.0
+    best = 0
+    for i in range(1, n):
+        if sign * values[i] > sign * values[best]:
+            best = i
+    if beta >= BEST:
+        return best
+    total = 0.0
+    for i in range(n):
+        total += np.exp(beta * sign * (values[i] - values[best]))
+    left = uniform(rng) * total
+    for i in range(n):
+        left -= np.exp(beta * sign * (values[i] - values[best]))
+        if left <= 0.0:
+            return i
+    return best
+
+
+@inner_kernel
+def _play(s, seen, p):
+    """Play a move and remember the position."""
+    play_move(s, p, s[SCALARS, TURN])
+    remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
+
+
+@inner_kernel
+def _history(s, limit):
+    """Return a table with room for every position of a game, a power of two, with this one."""
+    size = 1024
+    while size < 4 * limit:
+        size *= 2
+    seen = np.zeros(size, np.int64)
+    remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
+    return seen
+
+
+@kernel
+def self_play(s, side, room, targets, lam, limit, seed, index, grads):
+    """Play game `index` of `seed` from `s` (changed) and add its gradient to `grads`, a Net.
+
+    Returns (plies, whether two passes ended it, area score for Black, squared error, its terms).
+    """
+    n = s.shape[1]
+    seen = _history(s, limit)
+    rng = np.zeros(1, np.uint64)
+    seed_stream(rng, seed, index)
+    now, work = room.now, room.work
+    xs, stones = np.empty((limit + 1, n), np.int64), np.empty((limit + 1, n), np.int64)
+    outs = np.empty((limit + 1, n, OUT), np.float32)
+    plies = passes = 0
+    while True:
+        categorise(s, now, work, side.cats)
+        evaluate(s, side, now, work)
+        for p in range(n):
+            xs[plies, p] = now.at[X, p]
+            stones[plies, p] = s[COLOUR, p]
+            for k in range(OUT):
+                outs[plies, p, k] = now.out[p, k]
+        if plies == limit or passes == 2:
+            break
+        m = rate_moves(s, seen, side, room)
+        p = room.points[_draw_move(room.values, m, side.beta, s[SCALARS, TURN], rng)]
+        _play(s, seen, p)
+        passes = passes + 1 if p == PASS else 0
+        plies += 1
+    classes = np.empty(n, np.int64)
+    final_classes(s, classes)
+    square, terms = td_gradient(
+        side.net, targets, lam, plies, xs, stones, outs, classes, work.offset, s[SCALARS, ROWS],
+        s[SCALARS, COLS], grads,
+    )  # fmt: skip
+    return plies, passes == 2, area_score(s), square, terms
+
+
+@kernel
+def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
+    """Let two sides play on from `s` (changed); return (plies, area score for Black).
+
+    The first `openings` plies are random, the same for games 2 i and 2 i + 1. A beta of BEST takes
+    the best move that fills no own eye, RANDOM and MAXLIB play at random and for liberties; others
+    draw among all moves as in training.
+    """
+    rng = np.zeros(1, np.uint64)
+    seed_stream(rng, seed ^ 0x0BE9, index // 2)
+    seen = np.zeros(1, np.int64)
+    for _ in range(openings):
+        play_move(s, _random_move(s, seen, s[SCALARS, TURN], rng, room_b.points), s[SCALARS, TURN])
+    seen = _history(s, limit)
+    seed_stream(rng, seed, index)
+    judge(s, black, room_b, 3)
+    judge(s, white, room_w, 3)
+    plies = passes = 0
+    while plies < limit and passes < 2:
+        if s[SCALARS, TURN] == BLACK:
+            p = _choose(s, seen, black, room_b, rng)
+            weigh_liberties(s, room_w.now.out, room_w.work)
+        else:
+            p = _choose(s, seen, white, room_w, rng)
+            weigh_liberties(s, room_b.now.out, room_b.work)
+        _play(s, seen, p)
+        passes = passes + 1 if p == PASS else 0
+        plies += 1
+        _look_again(s, black, room_b)
+        _look_again(s, white, room_w)
+    return plies, area_score(s)
+
+
+@inner_kernel
+def _look_again(s, side, room):
+    """Evaluate the next position for a side that needs the outputs of the previous one."""
+    if side.beta >= 0.0 and side.cats[0] != BY_LIBERTIES:
+        categorise(s, room.now, room.work, side.cats)
+        evaluate(s, side, room.now, room.work)
+
+
+@kernel
+def _choose(s, seen, side, room, rng):
+    """Return the move of the side to play; see `duel` for its beta."""
+    me = s[SCALARS, TURN]
+    if side.beta == RANDOM:
+        return _random_move(s, seen, me, rng, room.points)
+    if side.beta == MAXLIB:
+        allowed = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS] + 1, np.bool_)
+        allowed_mask(s, seen, KO_POSITIONAL, me, allowed)
+        return maxlib_move(s, me, BY_BLOCK, allowed, rng)
+    m = rate_moves(s, seen, side, room)
+    if side.beta >= BEST:
+        m = _spare_eyes(s, me, room.points, room.values, m)
+    return room.points[_draw_move(room.values, m, side.beta, me, rng)]
+
+
+@kernel
+def _spare_eyes(s, me, points, values, n):
+    """Drop moves that fill an own eye, and the pass if another is left; return how many stay."""
+    m = 0
+    for i in range(n):
+        if points[i] != PASS and not is_own_eye(s, points[i], me):
+            points[m], values[m] = points[i], values[i]
+            m += 1
+    if m == 0:
+        points[0] = PASS
+        m = 1
+    return m
+
+
+@kernel
+def _random_move(s, seen, me, rng, points):
+    """Draw a random allowed move that does not fill an own eye; pass if there is none."""
+    width = s[SCALARS, COLS] + 1
+    n = 0
+    for i in range(s[SCALARS, N_EMPTY]):
+        p = s[EMPTIES, i]
+        inside = True
+        for k in range(4):
+            q = near(p, k, width)
+            inside = inside and (s[COLOUR, q] == me or s[COLOUR, q] == BORDER)
+        if not inside and is_allowed(s, seen, KO_POSITIONAL, p, me):
+            points[n] = p
+            n += 1
+    if n == 0:
+        return PASS
+    return points[min(np.int64(uniform(rng) * n), n - 1)]
+
+
+# ----- The gradient of a finished game -----
+
+# Final classes of a vertex, in the order of `network.CLASSES`.
+_WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
+
+
+@kernel
+def final_classes(s, classes):
+    """Write the final class of every vertex; an empty region belongs to its only neighbour."""
+    n = s.shape[1]
+    width = s[SCALARS, COLS] + 1
+    stack = np.empty(n, np.int64)
+    for p in range(n):
+        classes[p] = -1
+    for start in range(n):
+        c = s[COLOUR, start]
+        if c == BLACK or c == WHITE:
+            classes[start] = BLACK_STONE if c == BLACK else WHITE_STONE
+        elif c == EMPTY and classes[start] < 0:
+            classes[start] = NOBODY
+            stack[0] = start
+            size, touches, i = 1, 0, 0
+            while i < size:
+                for k in range(4):
+                    q = near(stack[i], k, width)
+                    d = s[COLOUR, q]
+                    if d == EMPTY:
+                        if classes[q] < 0:
+                            classes[q] = NOBODY
+                            stack[size] = q
+                            size += 1
+                    elif d != BORDER:
+                        touches |= d
+                i += 1
+            if touches == BLACK or touches == WHITE:
+                for i in range(size):
+                    classes[stack[i]] = BLACK_POINT if touches == BLACK else _WHITE_POINT
+
+
+@kernel
+def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, offset, rows, cols,
+                grads):  # fmt: skip
+    """Add the TD(lambda) gradient of a finished game to `grads`, a Net of the same shapes.
+
+    xs, stones (plies + 1, N) and outs (plies + 1, N, 8) hold the inputs, colours and outputs of
+    every position. The final classes are carried back through the game as probabilities. Returns
+    the sum of squared errors of the outputs that apply, and their number.
+    """
+    width = cols + 1
+    n = xs.shape[1]
+    aim = np.zeros((n, 5), np.float32)
+    q = np.zeros(5, np.float32)
+    delta = np.zeros((n, OUT), np.float32)
+    a, h = np.zeros((n, CELL), np.float32), np.zeros((n, HIDDEN), np.float32)
+    cell, d72 = np.zeros(CELL, np.float32), np.zeros(REACH, np.float32)
+    back = np.empty((REACH, HIDDEN), np.float32)
+    for k in range(REACH):
+        for j in range(HIDDEN):
+            back[k, j] = net.oh[j * REACH + k]
+    mix, keep = np.float32(1.0 - lam), np.float32(lam)
+    square, terms = 0.0, 0
+    for t in range(plies, -1, -1):
+        # The lambda-return in class space, then the errors of the outputs that apply.
+        for row in range(rows):
+            for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
+                if t == plies:
+                    aim[p, classes[p]] = UNIT
+                elif t < plies - 1:
+                    # The likelihoods of the classes that the next position's outputs imply.
+                    c, q[0], q[4] = stones[t + 1, p], ZERO, ZERO
+                    if c == EMPTY:
+                        z, q[0], q[4] = outs[t + 1, p, 0], outs[t + 1, p, 3], outs[t + 1, p, 4]
+                    elif c == WHITE:
+                        z, q[4] = outs[t + 1, p, 1], outs[t + 1, p, 5]
+                    else:
+                        z, q[0] = outs[t + 1, p, 2], outs[t + 1, p, 6]
+                    q[1], q[3] = max(z - q[0], ZERO), max(UNIT - z - q[4], ZERO)
+                    total = q[0] + q[1] + q[3] + q[4]
+                    for i in range(5):
+                        aim[p, i] = mix * (q[i] / total) + keep * aim[p, i]
+                for k in range(OUT):
+                    delta[p, k] = ZERO
+                c = stones[t, p]
+                for i in range(3):
+                    k = READS[c, i]
+                    if k == 7:
+                        continue
+                    goal = ZERO
+                    for m in range(5):
+                        goal += targets[k, m] * aim[p, m]
+                    d = goal - outs[t, p, k]
+                    delta[p, k] = d
+                    square += d * d
+                    terms += 1
+        _position_gradient(net, back, xs[t], offset, delta, a, h, cell, d72, rows, cols, grads)
+    return square, terms
+
+
+@kernel
+def _position_gradient(net, back, x, offset, delta, a, h, cell, d72, rows, cols, grads):
+    """Add the gradient of one position, given the errors at the net inputs of its outputs."""
+    width = cols + 1
+    hidden_units(net, x, offset, rows, cols, a, h)
+    for row in range(rows):
+        for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
+            for j in range(CELL):
+                cell[j] = ZERO
+            for nu in range(9):
+                q = p - offset[nu]
+                for k in range(OUT):
+                    d72[nu * OUT + k] = delta[q, k]
+            for m in range(REACH):
+                d = d72[m]
+                if d != ZERO:
+                    for j in range(HIDDEN):
+                        cell[j] += d * back[m, j]
+            for j in range(HIDDEN):
+                v = h[p, j]
+                for k in range(REACH):
+                    grads.oh[j * REACH + k] += v * d72[k]
+                cell[j] *= UNIT - v * v
+            for k in range(OUT):
+                cell[FIRST_OUT + k] = delta[p, k]
+            for j in range(CELL):
+                grads.bias[j] += cell[j]
+            for nu in range(9):
+                i = nu * INPUTS + x[p + offset[nu]]
+                for j in range(CELL):
+                    grads.table[i, j] += cell[j]

@@ -16,14 +16,12 @@ of V(offset) in(cell + offset). It commutes with every generator g exactly when
 
     V(g offset) = rho_out(g)^-1 V(offset) rho_in(g)        for every offset.
 
-`solve` finds all such kernels for each pair of types; `Tying` combines them for a cell. The network
-is float64 NumPy here and easy to check; `kernels` and `game_kernels` compute the same fast.
+The network is float64 NumPy here and easy to check; `kernels` compute it fast.
 
     H = tanh(B_H + V_HI I)                    hidden units, from the inputs of 3x3 neighbours
     O = sigmoid(B_O + V_OI I + V_OH H)        outputs, from the inputs and hidden units of the same
 
-Hidden units off the board are zero. tanh is odd, so signs pass through it; that is why the hidden
-units cannot be rectified.
+Hidden units off the board are zero. tanh is odd, so signs pass through it.
 
 Inputs are one-hot: 0 to 5 a white stone whose block has category C1 to C6, 6 to 11 a black one, 12
 an empty point, 13 off the board. In the paper a block's category comes from the outputs of the
@@ -44,21 +42,20 @@ white stone, nobody's point (the paper's "atari"), black stone, black's point. V
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray, IntArray
 
-Offset = tuple[int, int]
-"""A step [a, b] from a cell to another: a to the east, b to the north."""
-
+Offset = tuple[int, int]  # a step [a, b] from a cell to another: a to the east, b to the north
 _Matrix = tuple[tuple[int, ...], ...]
-"""A small square matrix of integers."""
 
 # How each generator moves an offset: 2x2 matrices on the column (a, b). `x` exchanges colours only.
 _GENERATORS: dict[str, _Matrix] = {
@@ -80,17 +77,15 @@ CATEGORIES = 6
 EMPTY_POINT, OFF_BOARD = 12, 13
 BY_EYES, BY_LIBERTIES = 0, 1
 
-TITLES = {
-    "territory": "empty point: White's",  # Z+
-    "white_lives": "white stone: lives",  # Zo
-    "black_dies": "black stone: captured",  # Zb
-    "white_eye": "empty point: White's eye",  # Aw
-    "black_eye": "empty point: Black's eye",  # Ab
-    "black_eye_by_capture": "white stone: dies, Black's eye",  # Ao
-    "white_eye_by_capture": "black stone: dies, White's eye",  # Abk
-}
-"""What the outputs predict, each for vertices of one state."""
-OUTPUTS = tuple(TITLES)
+OUTPUTS = (
+    "territory",  # Z+: an empty point becomes White's
+    "white_lives",  # Zo: a white stone lives
+    "black_dies",  # Zb: a black stone is captured
+    "white_eye",  # Aw: an empty point becomes White's eye
+    "black_eye",  # Ab: an empty point becomes Black's eye
+    "black_eye_by_capture",  # Ao: a white stone dies and leaves Black an eye
+    "white_eye_by_capture",  # Abk: a black stone dies and leaves White an eye
+)
 
 # Output biases before training: few eyes, stones mostly live. With 0.5 for a stone's life an own
 # stone would be worth less than nothing to its owner, and an untrained network would only pass.
@@ -113,7 +108,7 @@ class Irreducible:
 
     @property
     def size(self) -> int:
-        """Return how many numbers transform together."""
+        """Number of components."""
         return len(self.matrices["r"])
 
     def of(self, generator: str) -> IntArray:
@@ -151,11 +146,7 @@ class Representation:
 
     @classmethod
     def mixture(cls, **counts: int) -> Representation:
-        """Return the given number of each type, in the order T, S, D, C, F.
-
-        >>> Representation.mixture(T=4, S=2, D=2, F=2).size
-        12
-        """
+        """Return the given number of each type, in the order T, S, D, C, F."""
         return cls(tuple(TYPES[name] for name in TYPES for _ in range(counts.get(name, 0))))
 
     @classmethod
@@ -176,8 +167,7 @@ class Representation:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of blocks by name."""
-        names = [block.name for block in self.blocks]
-        return {name: names.count(name) for name in dict.fromkeys(names)}
+        return dict(Counter(block.name for block in self.blocks))
 
     def matrix(self, generator: str) -> IntArray:
         """Return the matrix of a generator on a whole cell."""
@@ -194,13 +184,9 @@ def move(generator: str, offset: Offset) -> Offset:
 
 
 def transform(field: FloatArray, word: str, representation: Representation) -> FloatArray:
-    """Apply a word of generators to a field of shape (size, size, components).
-
-    (gX)(cell) = rho(g) X(g cell), one generator after the other.
-    """
+    """Apply a word of generators to a field of shape (size, size, components), one by one."""
     for generator in word:
-        if generator == "r":
-            # X(r[a, b]) = X([-b, a]).
+        if generator == "r":  # X(r[a, b]) = X([-b, a])
             field = np.rot90(field, k=-1, axes=(0, 1))
         elif generator == "s":
             field = field[:, ::-1]
@@ -220,9 +206,8 @@ def solve(
 ) -> tuple[FloatArray, ...]:
     """Return a basis of the allowed kernels between two types, each (offsets, out, in).
 
-    Every matrix has one entry, 1 or -1, in each row and column, so the constraint says that some
-    weights are equal or opposite: a kernel is such a set of weights, unless one would have to be
-    its own opposite.
+    Every matrix has one entry, 1 or -1, per row and column, so the constraint makes some weights
+    equal or opposite: a kernel is such a set, unless a weight would be its own opposite.
     """
     shape = (len(offsets), out.size, source.size)
     basis: list[FloatArray] = []
@@ -251,12 +236,9 @@ def solve(
 
 @dataclass(frozen=True)
 class Tying:
-    """A linear map from free parameters to weights: dense[where] += sign * free[source].
+    """A linear map from free parameters to weights: dense[where] += sign * free[source]."""
 
-    `shape` is (offsets, out, in) for kernels and (out,) for biases.
-    """
-
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # (offsets, out, in) of a kernel, (out,) of biases
     free: int
     where: IntArray
     source: IntArray
@@ -264,16 +246,13 @@ class Tying:
 
     def expand(self, free: FloatArray) -> FloatArray:
         """Return the dense weights of these free parameters."""
-        dense = np.zeros(int(np.prod(self.shape)))
-        np.add.at(dense, self.where, self.sign * free[self.source])
-        return dense.reshape(self.shape)
+        values, size = self.sign * free[self.source], int(np.prod(self.shape))
+        return np.bincount(self.where, values, size).astype(np.float64).reshape(self.shape)
 
     def collect(self, gradient: FloatArray) -> FloatArray:
         """Return the gradient of the free parameters: the signed sum over their copies."""
-        flat = np.asarray(gradient, dtype=np.float64).reshape(-1)
-        out = np.zeros(self.free)
-        np.add.at(out, self.source, self.sign * flat[self.where])
-        return out
+        values = self.sign * gradient.reshape(-1).astype(np.float64)[self.where]
+        return np.bincount(self.source, values, self.free).astype(np.float64)
 
     @property
     def connections(self) -> int:
@@ -289,19 +268,17 @@ def kernel_tying(
 ) -> Tying:
     """Return the tying of kernels from `source` to `out` over these offsets."""
     shape = (len(offsets), out.size, source.size)
-    where: list[int] = []
-    which: list[int] = []
-    signs: list[float] = []
+    copies: list[tuple[int, int, float]] = []
     free = 0
     for row, target in zip(out.starts, out.blocks, strict=False):
         for col, origin in zip(source.starts, source.blocks, strict=False):
             for pattern in solve(target, origin, offsets, generators):
                 for k, i, j in zip(*np.nonzero(pattern), strict=True):
-                    where.append(int(np.ravel_multi_index((k, row + i, col + j), shape)))
-                    which.append(free)
-                    signs.append(float(pattern[k, i, j]))
+                    place = int(np.ravel_multi_index((k, row + i, col + j), shape))
+                    copies.append((place, free, float(pattern[k, i, j])))
                 free += 1
-    return Tying(shape, free, np.array(where, np.int64), np.array(which, np.int64), np.array(signs))
+    where, which, signs = np.array(copies).reshape(-1, 3).T
+    return Tying(shape, free, where.astype(np.int64), which.astype(np.int64), signs)
 
 
 def bias_tying(out: Representation, generators: str = _SPATIAL) -> Tying:
@@ -325,15 +302,12 @@ class Architecture:
     """What a cell consists of; the default is the paper's network of 714 weights."""
 
     mixture: dict[str, int] = field(default_factory=lambda: dict(PAPER_MIXTURE))
-    """Number of hidden units per type."""
-    colour: bool = False
-    """Whether White's weights are tied to Black's as well."""
-    tied: bool = True
-    """False gives a plain convolution of the same size."""
+    colour: bool = False  # whether White's weights are tied to Black's as well
+    tied: bool = True  # False gives a plain convolution of the same size
 
     @cached_property
     def cell(self) -> Representation:
-        """Return how the hidden units transform; with colours, every second one is odd."""
+        """How the hidden units transform; with colours, every second one is odd."""
         plain = Representation.mixture(**self.mixture)
         if not self.colour:
             return plain
@@ -345,13 +319,18 @@ class Architecture:
 
     @property
     def hidden(self) -> int:
-        """Return the number of hidden units of a cell."""
+        """Number of hidden units of a cell."""
         return self.cell.size
 
     @cached_property
     def parts(self) -> dict[str, Tying]:
-        """Return the tying of every kernel, then of every bias, in the order of the free vector."""
-        inputs, outputs = self._inputs(), self._outputs()
+        """The tying of every kernel, then of every bias, in the order of the free vector."""
+        inputs, outputs = Representation.trivial(INPUTS), Representation.trivial(len(OUTPUTS))
+        if self.colour:
+            # White and black inputs are exchanged; their pairs are not adjacent, see `_of_inputs`.
+            inputs = Representation((swapped_pair(),) * CATEGORIES + (T, T))
+            # Of the outputs Z+ is odd, Zo becomes -Zb.
+            outputs = Representation((odd(T), swapped_pair(-1), swapped_pair(), swapped_pair()))
         return {
             "OI": self._of_inputs(self._kernel(outputs, inputs)),
             "HI": self._of_inputs(self._kernel(self.cell, inputs)),
@@ -362,31 +341,24 @@ class Architecture:
 
     @property
     def slices(self) -> dict[str, slice]:
-        """Return the position of each part in the free vector."""
-        out, start = {}, 0
-        for name, tying in self.parts.items():
-            out[name] = slice(start, start + tying.free)
-            start += tying.free
-        return out
+        """The position of each part in the free vector."""
+        ends = accumulate(tying.free for tying in self.parts.values())
+        sizes = zip(self.parts.items(), ends, strict=True)
+        return {name: slice(end - tying.free, end) for (name, tying), end in sizes}
 
     @property
     def weights(self) -> int:
-        """Return the number of free parameters without biases."""
+        """Number of free parameters without biases."""
         return sum(t.free for name, t in self.parts.items() if not name.startswith("B"))
 
     @property
-    def biases(self) -> int:
-        """Return the number of free biases."""
-        return self.size - self.weights
-
-    @property
     def size(self) -> int:
-        """Return the length of the free vector."""
+        """Length of the free vector."""
         return sum(t.free for t in self.parts.values())
 
     @property
     def connections(self) -> int:
-        """Return the number of weights of a cell that can differ from zero."""
+        """Number of weights of a cell that can differ from zero."""
         return sum(t.connections for name, t in self.parts.items() if not name.startswith("B"))
 
     def expand(self, free: FloatArray) -> dict[str, FloatArray]:
@@ -405,19 +377,6 @@ class Architecture:
         free[at] = tying.collect(np.array(INITIAL_BIASES)) / np.maximum(numbers, 1)
         return free
 
-    def _inputs(self) -> Representation:
-        """Return how the inputs transform: not at all, or white and black exchanged."""
-        if not self.colour:
-            return Representation.trivial(INPUTS)
-        # The pair (white Ck, black Ck) is not adjacent among the inputs; see `_of_inputs`.
-        return Representation((swapped_pair(),) * CATEGORIES + (T, T))
-
-    def _outputs(self) -> Representation:
-        """Return how the outputs' net inputs transform; with colours Z+ is odd, Zo becomes -Zb."""
-        if not self.colour:
-            return Representation.trivial(len(OUTPUTS))
-        return Representation((odd(T), swapped_pair(-1), swapped_pair(), swapped_pair()))
-
     def _kernel(self, out: Representation, source: Representation) -> Tying:
         if not self.tied:
             return untied((len(SQUARE), out.size, source.size))
@@ -431,7 +390,7 @@ class Architecture:
         return _WITH_COLOURS if self.colour else _SPATIAL
 
     def _of_inputs(self, tying: Tying) -> Tying:
-        """Return a kernel's tying with the pairs of `_inputs` at the real input numbers."""
+        """Return a kernel's tying with the pairs of inputs at their real numbers."""
         if not (self.colour and self.tied):
             return tying
         pairs = [i for k in range(CATEGORIES) for i in (k, CATEGORIES + k)]
@@ -449,9 +408,10 @@ def forward(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the outputs (rows, columns, 7) and hidden units for a board of input numbers."""
     dense = architecture.expand(free)
-    inputs = _one_hot(symbols)
+    inputs = np.eye(INPUTS)[np.pad(symbols, 1, constant_values=OFF_BOARD)]
     hidden = np.tanh(_convolve(dense["HI"], inputs) + dense["BH"])
-    net = _convolve(dense["OI"], inputs) + dense["BO"] + _convolve(dense["OH"], _framed(hidden))
+    framed = np.pad(hidden, ((1, 1), (1, 1), (0, 0)))
+    net = _convolve(dense["OI"], inputs) + dense["BO"] + _convolve(dense["OH"], framed)
     return 1 / (1 + np.exp(-net)), hidden
 
 
@@ -475,16 +435,6 @@ def equivariance_error(
     return worst
 
 
-def _one_hot(symbols: NDArray[np.integer]) -> FloatArray:
-    """Return the inputs with a frame: (rows + 2, columns + 2, inputs)."""
-    return np.asarray(np.eye(INPUTS)[np.pad(symbols, 1, constant_values=OFF_BOARD)])
-
-
-def _framed(inside: FloatArray) -> FloatArray:
-    """Return a field with a frame of zeros."""
-    return np.pad(inside, ((1, 1), (1, 1), (0, 0)))
-
-
 def _convolve(kernel: FloatArray, framed: FloatArray) -> FloatArray:
     """Return the sum over offsets of kernel[offset] @ field(cell + offset) for every cell."""
     rows, cols = framed.shape[0] - 2, framed.shape[1] - 2
@@ -500,8 +450,7 @@ def _convolve(kernel: FloatArray, framed: FloatArray) -> FloatArray:
 def targets(c: Fraction) -> list[list[Fraction]]:
     """Return table IV: the targets of the seven outputs for the five final classes.
 
-    The blanks of the paper's table are filled so that the way back to its rewards (tables I and
-    III) stays linear.
+    Blanks of the paper are filled so that the way back to its rewards stays linear.
     """
     two = 2 + c
     rows = (
@@ -522,11 +471,10 @@ def target_table(c: float) -> FloatArray:
 
 
 def value_table(c: float, s: float) -> FloatArray:
-    """Return a vertex's value as a linear function of its outputs: (3 states, 9).
+    """Return a vertex's value, linear in its outputs: (empty, black, white) x 9.
 
-    Value = (1 - s) R0 + s R1, where R0 and R1 are the rewards for s = 0 and s = 1. The states are
-    ordered as the board's colours: empty, black, white. Columns: the seven outputs, a zero, the
-    constant.
+    Value = (1 - s) R0 + s R1, where R0 and R1 are the rewards for s = 0 and s = 1. Columns: the
+    seven outputs, a zero, the constant.
     """
     out = np.zeros((3, 9))
     out[0, [0, 3, 4, 8]] = 2 * s, 1 - s, -(1 - s), -s

@@ -18,22 +18,12 @@ from tengen.learners.symmetry_network.network import (
 )
 from tengen.models.settings import CheckedSettings, from_plain, setting, to_plain
 
-_CATEGORIES = {"eyes": BY_EYES, "liberties": BY_LIBERTIES}
-"""How blocks can be sorted."""
+_CATEGORIES = {"eyes": BY_EYES, "liberties": BY_LIBERTIES}  # how blocks can be sorted
 
-_SCHEDULE = ("snapshot_every", "checkpoint_every")
-"""Settings that do not influence what is learned."""
+_SCHEDULE = ("snapshot_every", "checkpoint_every")  # settings that do not influence what is learned
 
-_RETIRED = {
-    "turn": False,
-    "layers": 1,
-    "steps": 0,
-    "single": False,
-    "maxlib": 0.0,
-    "augment": False,
-    "experts": False,
-    "taught": False,
-}
+_RETIRED: dict[str, float] = dict.fromkeys(("turn", "single", "augment", "experts", "taught"), 0)
+_RETIRED |= {"layers": 1, "steps": 0, "maxlib": 0, "anneal": 0}
 """Settings of older files and the only value of each that can still be read."""
 
 
@@ -42,9 +32,7 @@ class SymmetrySettings(CheckedSettings):
     """Everything that decides what self-play learns, and what is kept; defaults are the paper's."""
 
     games: int = setting(860_000, "Games of self-play.", least=1, changeable=True)
-    linear_games: int = setting(
-        5_000, "Games of the first phase, from inputs to outputs only.", least=0
-    )
+    linear_games: int = setting(5_000, "First games, without hidden units.", least=0)
     batch: int = setting(1, "Games played with the same weights; 1: the paper.", least=1)
     rate: float = setting(5e-6, "Learning rate.", least=0)
     decay: float = setting(0.99999, "Decay per game of all weights but biases.", least=0, most=1)
@@ -55,20 +43,13 @@ class SymmetrySettings(CheckedSettings):
     size: int = setting(9, "Board size.", least=3, most=25)
     seed: int = setting(0, "Seed of all random choices.", least=0)
     hidden_scale: float = setting(0.3, "Scale of the initial weights to hidden units.", least=0)
-    categories: str = setting(
-        "eyes", "How blocks are sorted; eyes: the paper.", choices=tuple(_CATEGORIES)
-    )
+    categories: str = setting("eyes", "How blocks are sorted.", choices=tuple(_CATEGORIES))
     eyes: tuple[float, ...] = setting((0.5, 1.5), "Both thresholds of eyes: give it twice.")
     openings: tuple[float, ...] = setting((0.5, 1.5), "Both thresholds of openings: give it twice.")
     mixture: dict[str, int] = field(default_factory=lambda: dict(PAPER_MIXTURE))
     colour: bool = setting(False, "Tie White's weights to Black's.")
     tied: bool = setting(True, "Tie weights by symmetry; otherwise a plain convolution.")
-    anneal: float = setting(
-        0.0, "Share of games at the end over which the rate falls to zero.", least=0, most=1
-    )
-    snapshot_every: int = setting(
-        20_000, "Games between models that are kept.", least=1, changeable=True
-    )
+    snapshot_every: int = setting(20_000, "Games between snapshots.", least=1, changeable=True)
     checkpoint_every: int = setting(2_000, "Games between checkpoints.", least=1, changeable=True)
 
     def __post_init__(self) -> None:
@@ -80,23 +61,18 @@ class SymmetrySettings(CheckedSettings):
 
     @property
     def sorting(self) -> IntArray:
-        """Return how blocks are sorted as kernels take it: the mode and four thresholds."""
+        """How blocks are sorted, as kernels take it: the mode and four thresholds."""
         limits = [round(v * 2**20) for v in (*self.eyes, *self.openings)]
         return np.array([_CATEGORIES[self.categories], *limits], np.int64)
 
-    def rate_at(self, done: int) -> float:
-        """Return the learning rate after so many games."""
-        left = (self.games - done) / max(self.anneal * self.games, 1e-9)
-        return self.rate * min(1.0, max(left, 0.0))
-
     @cached_property
     def architecture(self) -> Architecture:
-        """Return the network that is trained."""
+        """The network that is trained."""
         return Architecture(mixture=dict(self.mixture), colour=self.colour, tied=self.tied)
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """Return what decides the weights as plain values, for cards."""
+        """What decides the weights as plain values, for cards."""
         return {name: value for name, value in to_plain(self).items() if name not in _SCHEDULE}
 
     @classmethod
@@ -106,10 +82,6 @@ class SymmetrySettings(CheckedSettings):
         for name, only in _RETIRED.items():
             if values.pop(name, only) != only:
                 raise SpecError(f"networks with {name!r} cannot be read any more")
-        sorting = values.get("categories")
-        if isinstance(sorting, dict):  # the format before version 0.2
-            values |= {"categories": sorting["mode"]}
-            values |= {name: sorting[name] for name in ("eyes", "openings") if name in sorting}
         return from_plain(cls, values, where="recipe")
 
 

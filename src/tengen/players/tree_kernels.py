@@ -1,6 +1,6 @@
-"""Grow a search tree by playouts: selection, expansion, playout, backup, all inside one kernel.
+"""The kernels of both tree searches. The one by playouts runs as a whole inside one kernel.
 
-A tree is two arrays with a row a node: `ti` (int32: T_MOVE, T_FIRST child, T_COUNT of children) and
+Its tree is two arrays with a row per node: `ti` (int32: T_MOVE, T_FIRST child, T_COUNT) and
 `tf` (float64: visits, wins, the same for RAVE, prior visits and wins, policy probability, score
 sum, evaluation). Children of a node stand in a row, so that choosing among them reads memory in
 order. A node's numbers are from the view of the side that made the move into it. Node 0 is the
@@ -48,7 +48,6 @@ from tengen.board.playout_kernels import (
     RECORD,
     SIZE_,
     U0,
-    U1,
     V_RNG,
     V_SIZE,
     U,
@@ -61,6 +60,7 @@ from tengen.board.playout_kernels import (
     shape_index,
 )
 from tengen.board.playout_kernels import near as near_record
+from tengen.board.tactics_kernels import is_own_eye
 from tengen.jit import inner_kernel, kernel
 
 T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3
@@ -151,7 +151,7 @@ def _prior(s, b, p, colour, width, shapes, dist, row_out):
         wins += 1.5
     if libs <= 1 and gain == 0:
         visits += 1.5
-    if shapes[shape_index(b, o, U1, width)]:
+    if shapes[shape_index(b, o, width)]:
         visits += 1.0
         wins += 1.0
     d = dist[p]
@@ -234,8 +234,7 @@ def _choose(node, ti, tf, guided):
 def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, sims, ask, s):
     """Run up to `sims` playouts; return how many were completed.
 
-    Stops early when the tree is full, or, with `ask`, at a node that wants a model's opinion
-    (meta[M_ASKS] is then its number, else -1). `s` is scratch for a position like `root`.
+    Stops early when the tree is full, or, with `ask`, at a node for the models (in meta[M_ASKS]).
     """
     rows, cols = root[SCALARS, ROWS], root[SCALARS, COLS]
     points = root.shape[1]
@@ -349,3 +348,85 @@ def keep_subtree(ti, tf, meta, node, new_ti, new_tf):
                 used += 1
         done += 1
     meta[M_USED] = used
+
+
+# ----- The search around a network: down and up the tree of `network_tree`, likely moves -----
+
+NOBODY = -1
+"""Parent of the root, and child of an edge that was never taken."""
+_EXPLORE, _EXPLORE_GROWTH, _EXPLORE_BASE = 1.0, 0.45, 500.0
+"""Weight of a move's prior, and how it grows, slowly, with the visits of a node."""
+_URGENCY = 0.2
+"""How much worse than its position a move counts before it is tried."""
+
+
+@kernel
+def walk(judged, over, turn, first, count, opened, explored, visits, waiting, sums, edge_child,
+         edge_prior, path):  # fmt: skip
+    """Write the way from the root to a position to evaluate, or to one that is over, to `path`.
+
+    Return its length, and the edge below its last node that is to be opened, or NOBODY.
+    """
+    node, length = 0, 0
+    path[0] = 0
+    while judged[node] and not over[node]:
+        total = visits[node] + waiting[node]
+        growth = _EXPLORE + _EXPLORE_GROWTH * math.log1p(total / _EXPLORE_BASE)
+        reach = growth * math.sqrt(total)
+        side, start = turn[node], first[node]
+        best, edge = -np.inf, start
+        for e in range(start, start + opened[node]):
+            child = edge_child[e]
+            tried = visits[child] + waiting[child]
+            worth = (side * sums[child, 0] - waiting[child]) / tried
+            worth += np.float32(reach) * edge_prior[e] / (1 + tried)
+            if worth > best:
+                best, edge = worth, e
+        if opened[node] < count[node]:
+            e = start + opened[node]
+            mean = side * sums[node, 0] / max(visits[node], 1)
+            guess = mean - _URGENCY * math.sqrt(explored[node])
+            # An equal newcomer comes second: likelier moves stand first.
+            if guess + reach * np.float64(edge_prior[e]) > best:
+                return length + 1, e
+        node = edge_child[edge]
+        length += 1
+        path[length] = node
+    return length + 1, NOBODY
+
+
+@kernel
+def back_up(path, waiting, visits, sums, own):
+    """Add what the last node of a path is worth to all of it; its nodes wait no longer."""
+    last = path[-1]
+    for node in path:
+        waiting[node] -= 1
+        visits[node] += 1
+        for k in range(sums.shape[1]):
+            sums[node, k] += own[last, k]
+
+
+@kernel
+def keep_likely(s, order, priors, moves, chances):
+    """Write the moves of `order` that fill no own eye, and the pass, with their priors.
+
+    `order` has the likeliest first; it ends where priors are zero. Return how many are kept.
+    """
+    rows, cols, colour = s[SCALARS, ROWS], s[SCALARS, COLS], s[SCALARS, TURN]
+    count, passes = 0, False
+    for index in order:
+        if not priors[index] > 0:
+            break
+        point = PASS
+        if index == rows * cols:
+            passes = True
+        else:
+            point = (index // cols + 1) * (cols + 1) + index % cols + 1
+            if is_own_eye(s, point, colour):
+                continue
+        moves[count], chances[count] = point, priors[index]
+        count += 1
+    if not passes:
+        moves[count], chances[count] = PASS, priors[-1]
+        count += 1
+    return count
