@@ -211,11 +211,12 @@ class Engine(Layers[Float32Array]):
 
     def _constant_maps(self, rows: int, cols: int) -> Float32Array:
         """Return what each constant plane adds at all points of a board, one row per plane."""
-        count = N_PLANES - FIRST_BOARD_PLANE
-        planes = np.zeros((count, N_PLANES, rows, cols), np.float32)
-        for i in range(count):
-            planes[i, FIRST_BOARD_PLANE + i] = 1
-        return self._convolve_planes(planes).reshape(count, rows * cols, -1)
+        ones = np.pad(np.ones((rows, cols), np.float32), LIFTING_SIZE // 2)
+        reach = np.lib.stride_tricks.sliding_window_view(ones, (LIFTING_SIZE, LIFTING_SIZE))
+        reach = reach.reshape(rows * cols, -1)
+        # Not by BLAS, whose rounding depends on its number of threads.
+        found = np.einsum("pk,kfm->fpm", reach, self._lift[:, FIRST_BOARD_PLANE:])
+        return np.ascontiguousarray(found)
 
     def _convolve_planes(self, planes: Float32Array) -> Float32Array:
         """Convolve planes by one product, each point beside its neighbourhood."""
@@ -286,7 +287,9 @@ class Engine(Layers[Float32Array]):
 
     def linear(self, x: Float32Array, name: str, outputs: int) -> Float32Array:
         """Multiply by a matrix and add a bias."""
-        return x @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        # One product per position: those of a whole batch round differently by its size.
+        found = (x[:, None] @ self._weights[f"{name}.weight"].T)[:, 0]
+        return found + self._weights[f"{name}.bias"]
 
     def points(self, x: Float32Array, name: str, outputs: int) -> Float32Array:
         """Combine the maps at each point."""
