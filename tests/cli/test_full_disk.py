@@ -111,7 +111,7 @@ def test_a_tournament_goes_on_when_there_is_room_again(tmp_path: Path, tengen: T
 
 
 def test_a_training_goes_on_when_there_is_room_again(tmp_path: Path, tengen: Tengen) -> None:
-    words = "train opening-evolution --size 5 --generations 6 --seed 3 --quiet --out"
+    words = "train opening-evolution --size 5 --generations 3 --seed 3 --quiet --out"
     calm, wild = tmp_path / "calm", tmp_path / "wild"
     tengen(words, calm)
     on_a_full_disk(2000, *words.split(), wild)

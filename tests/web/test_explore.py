@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tengen.board import Board
+from tengen.compiling import cache_folder
 from tengen.errors import TengenError
 from tengen.web.artifacts import collections, explore_openings
 from tengen.web.positions import to_value
@@ -31,6 +32,7 @@ def exploring(
     folder = tmp_path_factory.mktemp("collection")
     (folder / "four.sgf").write_text(GAMES)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", str(cache_folder()))
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         yield make_server("--collection", str(folder / "four.sgf"))
 

@@ -20,23 +20,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from tengen.arrays import Float32Array
 from tengen.errors import SpecError
-from tengen.learners.network.engine_kernels import (
-    ADD,
-    COLS,
-    RELU,
-    ROWS,
-    STORE,
-    WIDTH,
-    activate,
-    combine,
-    convolve,
-    lift,
-    pool,
-)
+from tengen.learners.network import engine_kernels as kernels
+from tengen.learners.network.engine_kernels import COLS, LINE, ROWS, WIDTH
 from tengen.learners.network.inputs import (
     FIRST_BOARD_PLANE,
     KOMI_PLANE,
@@ -58,13 +48,13 @@ from tengen.learners.network.settings import (
 _EPSILON = 1e-5
 _MOST_AT_ONCE = 32
 """Positions evaluated at once; more would not fit the processor's cache."""
-_TILES_AT_ONCE = 144
+_TILES_AT_ONCE = 48
 """Tiles transformed at once, for the same reason."""
 _USUAL_BATCH, _WEIGHTS_COST = 8, 16
 """Positions in a batch of the search, and how many tiles' products take as long as fetching the
 weights."""
-_LINE = 16
-"""Numbers in a line of the processor's cache."""
+_TRANSFORMS_COST = {3: 1650, 4: 2500, 5: 4330}
+"""How many products take as long as transforming a tile of one map, there and back (on a Xeon)."""
 
 # Winograd computes a tile of outputs, m points a side, from (m + 2) x (m + 2) inputs with (m + 2)^2
 # products per pair of maps instead of 9 m^2:  A^T [ (G kernel G^T) * (B^T input B) ] A.
@@ -154,8 +144,8 @@ class Engine(Layers[Float32Array]):
             first, second = (self.kernel(f"blocks.{i}.conv{n}") for n in (1, 2))
             if not self.design.pools(i):
                 first = first * scale[: len(first), None, None, None]
-            kernels = (packed(transformed(k, tile), self._maps) for k in (first, second))
-            found.append((next(kernels), next(kernels)))
+            one, two = (packed(transformed(k, tile), self._maps) for k in (first, second))
+            found.append((one, two))
         return found
 
     def _head(self, name: str) -> Float32Array:
@@ -203,7 +193,7 @@ class Engine(Layers[Float32Array]):
         rows, cols = planes.rows, planes.cols
         x = _scratch(rows, cols, self._maps, len(planes)).x
         flat = x.reshape(len(planes), rows * cols, -1)
-        lift(
+        kernels.lift(
             planes.codes, planes.history, planes.facts(), self._codes, self._last_moves,
             self._constants(rows, cols), rows, cols, flat,
         )  # fmt: skip
@@ -212,8 +202,7 @@ class Engine(Layers[Float32Array]):
     def _constant_maps(self, rows: int, cols: int) -> Float32Array:
         """Return what each constant plane adds at all points of a board, one row per plane."""
         ones = np.pad(np.ones((rows, cols), np.float32), LIFTING_SIZE // 2)
-        reach = np.lib.stride_tricks.sliding_window_view(ones, (LIFTING_SIZE, LIFTING_SIZE))
-        reach = reach.reshape(rows * cols, -1)
+        reach = sliding_window_view(ones, (LIFTING_SIZE,) * 2).reshape(rows * cols, -1)
         # Not by BLAS, whose rounding depends on its number of threads.
         found = np.einsum("pk,kfm->fpm", reach, self._lift[:, FIRST_BOARD_PLANE:])
         return np.ascontiguousarray(found)
@@ -224,9 +213,7 @@ class Engine(Layers[Float32Array]):
         edge = LIFTING_SIZE // 2
         padded = np.zeros((positions, rows + 2 * edge, cols + 2 * edge, N_PLANES), np.float32)
         padded[:, edge:-edge, edge:-edge] = planes.transpose(0, 2, 3, 1)
-        windows = np.lib.stride_tricks.sliding_window_view(
-            padded, (LIFTING_SIZE, LIFTING_SIZE), axis=(1, 2)
-        )
+        windows = sliding_window_view(padded, (LIFTING_SIZE,) * 2, axis=(1, 2))
         seen = windows.transpose(0, 1, 2, 4, 5, 3).reshape(positions * rows * cols, -1)
         kernel = self._lift.reshape(seen.shape[1], -1)
         return (seen @ kernel).reshape(positions, rows, cols, -1)
@@ -239,20 +226,22 @@ class Engine(Layers[Float32Array]):
         near, far = (room.tiles, room.products), room.far
         everywhere = np.zeros((positions, 1), np.float32)
         scale, shift = self._norms[0]
-        activate(x, 0, rows, cols, scale, shift + everywhere, a, 1)
+        kernels.activate(x, 0, rows, cols, scale, shift + everywhere, a, 1)
         for i, (first, second) in enumerate(self._kernels(tile)):
             scale, shift = self._between[i]
             if self.design.pools(i):
-                convolve(a, first, tile, STORE, scale, shift, x, y, 1, *near, far)
+                kernels.convolve(a, first, tile, kernels.STORE, scale, shift, x, y, 1, *near, far)
                 whole = self._pooled(y, 1, rows, cols, self.design.order, self.design.fields)
                 whole = self.linear(whole, f"blocks.{i}.pool", self.design.fields)
                 whole = _widened(np.repeat(whole, self.design.order, axis=1), maps)
-                activate(y, 1, rows, cols, scale, whole * scale + shift, y, 1)
+                kernels.activate(y, 1, rows, cols, scale, whole * scale + shift, y, 1)
             else:
-                convolve(a, first, tile, RELU, scale, shift, x, y, 1, *near, far)
+                kernels.convolve(a, first, tile, kernels.RELU, scale, shift, x, y, 1, *near, far)
             last = i + 1 == self.design.blocks
             into, edge = (x, 0) if last else (a, 1)
-            convolve(y, second, tile, ADD, *self._norms[i + 1], x, into, edge, *near, far)
+            kernels.convolve(
+                y, second, tile, kernels.ADD, *self._norms[i + 1], x, into, edge, *near, far
+            )
         return x
 
     def head(self, x: Float32Array, name: str) -> Float32Array:
@@ -261,7 +250,7 @@ class Engine(Layers[Float32Array]):
         kernel, order, fields = self._heads[name], self.design.order, self.design.head_fields
         columns = kernel.size // maps
         out = np.empty((positions * rows * cols, columns // order), np.float32)
-        combine(x, kernel, order, np.empty((ROWS, columns), np.float32), out)
+        kernels.combine(x, kernel, order, np.empty((ROWS, columns), np.float32), out)
         return np.ascontiguousarray(out[:, :fields]).reshape(positions, rows, cols, fields)
 
     def relu(self, x: Float32Array) -> Float32Array:
@@ -281,7 +270,7 @@ class Engine(Layers[Float32Array]):
         self, x: Float32Array, edge: int, rows: int, cols: int, order: int, fields: int
     ) -> Float32Array:
         mean, most = np.empty((2, len(x), fields), np.float32)
-        pool(x, edge, rows, cols, order, mean, most)
+        kernels.pool(x, edge, rows, cols, order, mean, most)
         larger = np.float32(((rows * cols) ** 0.5 - USUAL_SIZE) / SIZE_SCALE)
         return np.concatenate([mean, mean * larger, most], axis=1)
 
@@ -297,18 +286,17 @@ class Engine(Layers[Float32Array]):
         return x @ weight.reshape(outputs, -1).T + bias
 
 
-def best_tile(rows: int, cols: int) -> int:
+def best_tile(rows: int, cols: int, maps: int) -> int:
     """Return the fastest size of tiles for a few positions of this size.
 
-    What counts is the number of products, and the weights, which larger tiles have more of.
-
-    >>> best_tile(19, 19), best_tile(9, 9), best_tile(7, 7)
-    (5, 3, 4)
+    >>> best_tile(19, 19, 128), best_tile(19, 19, 64), best_tile(9, 9, 64)
+    (5, 4, 3)
     """
 
     def cost(tile: int) -> int:
         tiles = _USUAL_BATCH * -(-rows // tile) * -(-cols // tile)
-        return (tile + 2) ** 2 * (_rounded(tiles, ROWS) + _WEIGHTS_COST)
+        products = (tile + 2) ** 2 * (_rounded(tiles, ROWS) + _WEIGHTS_COST) * maps
+        return products + tiles * _TRANSFORMS_COST[tile]
 
     return min(KERNEL_TRANSFORMS, key=cost)
 
@@ -344,8 +332,8 @@ def _widened(array: Float32Array, width: int) -> Float32Array:
 def _zeros(*shape: int) -> Float32Array:
     """Return zeros that begin where a line of the cache does: vectors then cross no line."""
     size = int(np.prod(shape))
-    raw = np.zeros(size + _LINE, np.float32)
-    start = -raw.ctypes.data // raw.itemsize % _LINE
+    raw = np.zeros(size + LINE, np.float32)
+    start = -raw.ctypes.data // raw.itemsize % LINE
     return raw[start : start + size].reshape(shape)
 
 
@@ -353,13 +341,13 @@ class _Room:
     """The arrays of one thread for boards of one size."""
 
     def __init__(self, rows: int, cols: int, maps: int, positions: int) -> None:
-        self.tile = best_tile(rows, cols)
+        self.tile = best_tile(rows, cols, maps)
         padded = (_rounded(size, self.tile) + 2 for size in (rows, cols))
         self.x = _zeros(positions, rows, cols, maps)
         self.a, self.y = _zeros(2, positions, *padded, maps)
         tiles = positions * -(-rows // self.tile) * -(-cols // self.tile)
         # One line more than the tiles need: the places of a tile would share few cache sets.
-        self.far = _rounded(min(tiles, _TILES_AT_ONCE), ROWS) * maps + _LINE
+        self.far = _rounded(min(tiles, _TILES_AT_ONCE), ROWS) * maps + LINE
         self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2, self.far)
 
     def part(self, positions: int) -> _Room:

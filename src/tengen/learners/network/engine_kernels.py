@@ -38,6 +38,10 @@ WIDTH = 16 if _FEATURES.get("avx512f") else 4 if _ARM else 8
 """Numbers in a vector."""
 ROWS, COLS = {16: (6, 64), 8: (6, 16), 4: (4, 16)}[WIDTH]
 """Shape of the part of a matrix product that the processor's registers hold."""
+_STEP = 4 if _ARM else 1
+"""Products of a sum that one turn of its loop adds."""
+LINE = 16
+"""Numbers in a line of the processor's cache."""
 
 _FAST = ("contract", "nnan", "nsz")
 """Products and sums may be one instruction; no number is infinite or missing."""
@@ -84,6 +88,15 @@ def _splat(builder, vector, lane):
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), lanes)
 
 
+def _prefetch(builder, pointer):
+    """Begin to move a line of memory to the processor's second cache."""
+    byte, small = ir.IntType(8).as_pointer(), ir.IntType(32)
+    shape = ir.FunctionType(ir.VoidType(), [byte] + [small] * 3)
+    function = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
+    reading, near, data = small(0), small(2), small(1)
+    builder.call(function, [builder.bitcast(pointer, byte), reading, near, data])
+
+
 @intrinsic
 def _load(typing, array, offset):
     def generate(context, builder, signature, arguments):
@@ -116,13 +129,12 @@ def _relu(typing, vector):
 
 
 @intrinsic
-def _multiply(typing, a, at, row, b, first, depth, c, to, far):
+def _multiply(typing, a, at, row, b, first, depth, c, to, far, ahead):
     """Keep the sums in registers while the loop runs; LLVM would store them at every step."""
-    step = 4 if _ARM else 1
 
     def generate(context, builder, signature, arguments):
         kinds = signature.args
-        a, at, row, b, first, depth, c, to, far = arguments
+        a, at, row, b, first, depth, c, to, far, ahead = arguments
         vector = ir.VectorType(_FLOAT, WIDTH)
         shape = ir.FunctionType(vector, [vector] * 3)
         fma = cgutils.get_or_insert_function(builder.module, shape, f"llvm.fmuladd.v{WIDTH}f32")
@@ -139,8 +151,10 @@ def _multiply(typing, a, at, row, b, first, depth, c, to, far):
         k = builder.phi(_INT)
         begun = [[builder.phi(vector) for _ in range(count)] for _ in range(ROWS)]
         sums = [list(line) for line in begun]
-        lefts = [load(kinds[0], a, builder.add(rows[i], k), step) for i in range(ROWS)]
-        for part in range(step):
+        line = builder.add(ahead, builder.mul(k, _INT(LINE // _STEP)))
+        _prefetch(builder, _pointer(context, builder, kinds[3], b, line))
+        lefts = [load(kinds[0], a, builder.add(rows[i], k), _STEP) for i in range(ROWS)]
+        for part in range(_STEP):
             place = builder.add(first, builder.mul(builder.add(k, _INT(part)), _INT(COLS)))
             rights = [load(kinds[3], b, builder.add(place, _INT(n * WIDTH))) for n in range(count)]
             for i in range(ROWS):
@@ -149,7 +163,7 @@ def _multiply(typing, a, at, row, b, first, depth, c, to, far):
                     builder.call(fma, [left, right, total])
                     for right, total in zip(rights, sums[i], strict=True)
                 ]
-        following = builder.add(k, _INT(step))
+        following = builder.add(k, _INT(_STEP))
         k.add_incoming(_INT(0), before)
         k.add_incoming(following, loop)
         for i in range(ROWS):
@@ -165,7 +179,7 @@ def _multiply(typing, a, at, row, b, first, depth, c, to, far):
                 builder.store(total, _pointer(context, builder, kinds[6], c, place), align=4)
         return context.get_dummy_value()
 
-    return _signature(types.void, a, at, row, b, first, depth, c, to, far), generate
+    return _signature(types.void, a, at, row, b, first, depth, c, to, far, ahead), generate
 
 
 def _number(context, builder, kind, value):
@@ -215,11 +229,12 @@ def relu(vector):
     return np.maximum(vector, 0)
 
 
-def multiply(a, at, row, b, first, depth, c, to, far):
+def multiply(a, at, row, b, first, depth, c, to, far, ahead):
     """Write ROWS x COLS sums of `depth` products, a multiple of 4, to `c` from `to`.
 
     The left matrix has its rows `row` numbers apart, the right one is contiguous (see `packed`),
-    and the rows of the result are `far` apart.
+    and the rows of the result are `far` apart. Meanwhile some lines of `b` from `ahead` on move to
+    the cache.
     """
     lines = np.arange(ROWS)[:, None]
     left = a.reshape(-1)[at + row * lines + np.arange(depth)]
@@ -340,10 +355,11 @@ def _products(tiles, weights, rows, maps, places, far, products):
     """Multiply the tiles' places by their weights."""
     for place in range(places):
         for n in range(0, maps, COLS):
-            right = (place * maps + n) * maps
+            right, strip = (place * maps + n) * maps, maps * COLS
             for m in range(0, rows, ROWS):
                 at = place * far + m * maps
-                multiply(tiles, at, maps, weights, right, maps, products, at + n, maps)
+                ahead = right + strip + m // ROWS * maps * (LINE // _STEP) % strip
+                multiply(tiles, at, maps, weights, right, maps, products, at + n, maps, ahead)
 
 
 @kernel
@@ -430,7 +446,7 @@ def combine(x, weights, order, room, out):
     for first in range(0, points, ROWS):
         first = min(first, points - ROWS)
         for n in range(0, columns, COLS):
-            multiply(x, first * maps, maps, weights, n * maps, maps, room, n, columns)
+            multiply(x, first * maps, maps, weights, n * maps, maps, room, n, columns, 0)
         for i in range(ROWS):
             for f in range(0, fields, WIDTH):
                 total = relu(load(room, i * columns + f))
