@@ -1,4 +1,4 @@
-"""Count the words of the README and of every page of the site; fail above the limit.
+"""Count the words of the README and of every page of the site; say whether there are too many.
 
 Generated pages (the reference of the API, the commands, the model cards) are not counted.
 """

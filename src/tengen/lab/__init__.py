@@ -19,6 +19,6 @@ _PAPERS = ("opening_td", "scoring", "symmetry_network", "move_prediction", "open
 
 def experiments() -> tuple[Experiment[Any], ...]:
     """Return all experiments in the order of the page."""
-    first, last = import_module("tengen.lab.tournaments").EXPERIMENTS
+    *first, last = import_module("tengen.lab.tournaments").EXPERIMENTS
     papers = (import_module(f"tengen.lab.{name}").EXPERIMENTS for name in _PAPERS)
-    return (first, *(each for paper in papers for each in paper), last)
+    return (*first, *(each for paper in papers for each in paper), last)
