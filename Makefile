@@ -52,7 +52,8 @@ lint: setup
 # A hanging test is ended, with its traceback, so that the others still run. With more threads, the
 # processes of the tests would wait for each other's cores.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest -o faulthandler_timeout=400 -o faulthandler_exit_on_timeout=true
-QUICK = -m "not slow and not wheel" -n 2 --dist loadfile
+# One more than most CI machines have cores, because many tests wait for processes.
+QUICK = -m "not slow and not wheel" -n 3 --dist loadfile
 
 test: setup lint  ## lint and tests, with nothing installed but Python and make
 	$(PYTEST) --bare $(QUICK)
