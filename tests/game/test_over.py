@@ -66,6 +66,12 @@ OVERLOOKED = {  # positions of drawn games that the scorer alone calls finished
     "an open border, 9x9": (
         ".....X.../.O.OOX.../..OOXXX../.OXOOX.../OOXOXO.XX/XXXXXXXOX/.X.XXOOOO/..XOOOXO./..XO....."
     ),
+    "a fight, 6x6": ".O..X./XXOO.O/.OXO.X/XXXOO./OOXXOO/.X..X.",
+    "an attack, 13x13": (
+        "OOOOOO......./OOOXXOOOX..../OXX.XO..OX.X./OX...XOO.O.../X.XXXXOXO.OO./.XXXX..XOOXX./"
+        "XXOOX.XXXXOX./OO.O.XXXOOOO./O.OOOOOXOO.../OOXO.OOXO.O.O/OXXXOOOOXOOOX/XXOXXOOXXXXXX/"
+        ".X.X.O.X....."
+    ),
 }
 SETTLED = {
     "two armies": ".X.XO.O/XXXXOO./XX.XO.O/.XXXOOO/XX.XO.O/.XXXOO./X.XXO.O",

@@ -45,12 +45,15 @@ _NETWORK, _END_NETWORK = "tengen-small", "tengen-judge"
 _LINES, _LINE_LENGTH, _CHANGE = 6, 24, 2.0
 """How many first moves of each side are tried in a game that seems over, how many moves are played
 on, and the points by which the count may change."""
+_TURN = 3.0
+"""Points that the turn may be worth to the network in a finished game; twice as many on 19x19."""
 _END_PLAYOUTS = 64
 _SURE_ALONE, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
 """How surely every block must be owned as the scorer says, by playouts alone, or by playouts and
 network together."""
 _LIKELY, _CERTAIN = 0.8, 0.9
-"""Where the scorer itself is not quite sure, as in seki, the others must be certain."""
+"""Where the scorer is not quite sure, as in seki, or the turn is worth points, playouts and network
+must be certain of every block."""
 _DECLINED = 2
 """Passes in a row that are declined because of a doubt."""
 
@@ -110,12 +113,14 @@ class _Confirmation(NamedTuple):
     """How surely the least sure block ends as a verdict says, -1 to 1, by playouts and network.
 
     Blocks in seki are left out, since playouts cannot judge them. A count is steady if no likely
-    move gains anything when the network plays on for both sides.
+    move gains anything when the network plays on for both sides, and quiet if the network's lead
+    hardly depends on who is to move.
     """
 
     playouts: float
     network: float
     steady: bool
+    quiet: bool = True
 
     @property
     def is_likely(self) -> bool:
@@ -186,7 +191,7 @@ class Judge:
         if board.rules.scoring == "area" and neutral_points(board, verdict):
             return None
         sure = self._confirmed(board, verdict)
-        if verdict.safe:
+        if verdict.safe and sure.quiet:
             alike = sure.playouts >= _SURE and sure.network >= _SURE_NETWORK
             agreed = sure.playouts >= _SURE_ALONE or alike
         else:
@@ -234,7 +239,8 @@ class Judge:
             for line in _played_on(network, side, view.proposals[:-1]):
                 change = self._count(line) - count
                 gains.append(change if side.turn == BLACK else -change)
-        return _Confirmation(by_playouts, by_network, max(gains) <= _CHANGE)
+        quiet = views[0].score - views[1].score <= _TURN * (1 + board.rows * board.cols / 361)
+        return _Confirmation(by_playouts, by_network, max(gains) <= _CHANGE, quiet)
 
     def _count(self, board: Board) -> float:
         return count_without(board, self.status(board).stones(Status.DEAD)).score
@@ -244,8 +250,7 @@ class Judge:
     def estimate(self, board: Board) -> Outlook:
         """Return what a game that may still be in progress comes to."""
         if self.is_learned and (verdict := self.finished(board)) is not None:
-            score = self.score(board).score
-            return Outlook(score, verdict.ownership, True, "the learned scorer")
+            return Outlook(self.score(board).score, verdict.ownership, True, "the learned scorer")
         return self.outlook(board)
 
     def outlook(self, board: Board) -> Outlook:
@@ -311,10 +316,9 @@ def _likely_moves(board: Board, proposals: FloatArray) -> Iterator[Move]:
 
 def _agreement(board: Board, verdict: Verdict, ownership: FloatArray) -> float:
     """Return how surely the least sure block outside of seki ends as a verdict says."""
-    ownership = with_certain(board, ownership)
     status = {block.stones[0]: block.status for block in verdict.blocks}
     sure = [1.0]
-    for block, held in held_blocks(board, ownership):
+    for block, held in held_blocks(board, with_certain(board, ownership)):
         said = status[block.stones[0]]
         if said is not Status.SEKI:
             sure.append(-held if said is Status.DEAD else held)
@@ -329,8 +333,6 @@ def _in_atari(board: Board, verdict: Verdict) -> bool:
 
 def _passes_in_a_row(board: Board) -> int:
     """Count the latest moves of the side that moved last, back to its last one that was no pass."""
-    if not board.moves:
-        return 0
     mine = [move for colour, move in board.moves if colour == board.moves[-1][0]]
     return next((n for n, move in enumerate(reversed(mine)) if move != PASS), len(mine))
 
@@ -389,9 +391,7 @@ def is_sound(board: Board, point: int, colour: int) -> bool:
     trial.turn = colour
     if not trial.is_legal(trial.answer(point)) or is_own_eye(trial.state, point, colour):
         return False
-    if k.place(trial.state, point, colour) > 0:
-        return True
-    return trial.liberties(trial.answer(point)) >= 2
+    return k.place(trial.state, point, colour) > 0 or trial.liberties(trial.answer(point)) >= 2
 
 
 # ----- Survival -----
