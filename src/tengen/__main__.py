@@ -1,4 +1,4 @@
-"""Let `python -m tengen` be the command `tengen`."""
+"""Run the command `tengen` as `python -m tengen`."""
 
 from tengen.cli import main
 

@@ -1,4 +1,4 @@
-"""Name the kinds of arrays that are handed around, so that no module names them again."""
+"""Type aliases for the arrays used throughout the package."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Measure speed on one core beside other libraries, where they are installed.
+"""Measure speed on one core, compared with other libraries where they are installed.
 
-A `Contest` is one kind of work, done by us and by a peer. Rounds of both alternate and the best
+A `Contest` is one task, done by Tengen and by a peer library. Rounds of both alternate and the best
 round of each counts, because the machine may be busy. Without the peer there is no ratio.
 """
 
@@ -27,7 +27,7 @@ from tengen.records.sgf_properties import parse_result
 if TYPE_CHECKING:
     from tengen.learners.network.inputs import Positions
 
-_GAMES = 300  # of a file are read and replayed
+_GAMES = 300  # games of a file that are read and replayed
 _BATCH = 8  # positions that a network evaluates at once
 
 _Work = Callable[[], float]  # does some work on one core and returns the number of units
@@ -36,7 +36,7 @@ _Maker = Callable[[Path], _Work]  # prepares work; gets a file of SGF games, one
 
 @dataclass(frozen=True)
 class Contest:
-    """One kind of work, and the library it is compared with."""
+    """One task to measure, and the library to compare with."""
 
     name: str
     unit: str
@@ -47,7 +47,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Speed:
-    """What was measured, in units per processor second; None where the peer is missing."""
+    """The measured speeds in units per processor second; None where the peer is missing."""
 
     name: str
     unit: str
@@ -58,7 +58,7 @@ class Speed:
 
 
 def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
-    """Measure the contests of these names; on the first games of a file, or on random ones."""
+    """Measure the named contests on the first games of a file, or on random games."""
     if games is None:
         data = sample_games()
     else:
@@ -74,7 +74,7 @@ def compare(names: Iterable[str], games: Path | None = None) -> Iterator[Speed]:
 
 
 def measure(contest: Contest, games: Path, *, rounds: int = 3, seconds: float = 1.0) -> Speed:
-    """Run both sides alternately, each round for about this many seconds."""
+    """Run both sides alternately, each round for about `seconds`."""
     sides, peer_name = [contest.ours(games)], contest.peer_name
     try:
         sides.append(contest.peer(games))
@@ -101,7 +101,7 @@ def sample_games(games: int = 60, plies: int = 240, seed: int = 1) -> bytes:
 
 
 def _rate(work: _Work, seconds: float) -> float:
-    """Return units per processor second, repeating the work for about this long."""
+    """Return units per processor second, repeating the work for about `seconds`."""
     done, start = 0.0, time.process_time()
     while (spent := time.process_time() - start) < seconds:
         done += work()
@@ -118,12 +118,12 @@ def _playouts(size: int, number: int, games: Path) -> _Work:
 
 
 def _read(games: Path) -> _Work:
-    """Read a file of games to arrays of moves, in games."""
+    """Read a file of games into arrays; the unit is games."""
     return lambda: len(Corpus([games]).as_arrays())
 
 
 def _replay(games: Path) -> _Work:
-    """Replay games with every move checked, in moves."""
+    """Replay games, checking every move; the unit is moves."""
     return partial(replay_all, Corpus([games]).as_arrays())
 
 
@@ -147,7 +147,7 @@ def _positions() -> Positions:
     return of_boards([play_random(Board(19), 95, rng) for rng in generators])
 
 
-# ----- Work of the peers -----
+# ----- The peers' work -----
 
 
 def _onnx_evaluate(games: Path) -> _Work:

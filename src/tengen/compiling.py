@@ -1,4 +1,4 @@
-"""Where compiled kernels are cached, how users learn of compilation, and when it is skipped.
+"""Cache compiled kernels, report compilation to the user, and skip it for small tasks.
 
 Cached kernels run as machine code, so the cache folder must be writable by the user alone. Each
 kernel file has a folder in it, named by a hash of its text and of everything compiled into it.
@@ -36,10 +36,10 @@ _COMPILER = _PACKAGE / "jit.py"
 _IMPORT = re.compile(
     r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
 )
-_COLLECT_RARELY = 100_000, 50, 100  # thresholds while compiling: what Numba allocates stays in use
+_COLLECT_RARELY = 100_000, 50, 100  # GC thresholds while compiling: Numba's allocations stay in use
 _UNUSED_SECONDS = 30 * 86_400
 _REPORT_SECONDS = 5.0
-_FEW_CALLS = 10  # that take seconds each without compiling; after them compiling pays
+_FEW_CALLS = 10  # slow calls (seconds each) to run uncompiled before compiling pays off
 
 _calls = count()
 _spared = False
@@ -91,7 +91,7 @@ def _is_private(folder: Path) -> bool:
 
 @cache
 def kernel_folder(path: Path) -> Path:
-    """Return the cache folder of one kernel file; another one once anything it uses changes."""
+    """Return the cache folder of a kernel file; its name changes with anything the file uses."""
     # Numba compares only this file, but kernels of other files are compiled into it.
     texts = [version("numba"), *map(_digest, (_COMPILER, *sorted(_imported(path))))]
     name = hashlib.blake2b(" ".join(texts).encode(), digest_size=12).hexdigest()
@@ -135,7 +135,7 @@ def import_kernels() -> None:
 def is_compiled(module: str) -> bool:
     """Return whether kernels of a module such as `board.kernels` are in the cache."""
     source = _PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
-    if not source.exists():  # renamed: without this, nobody would notice
+    if not source.exists():  # a renamed module would go unnoticed
         raise ValueError(f"there is no module {module}")
     return any(kernel_folder(source).glob("*.nbi"))
 
@@ -154,7 +154,7 @@ def spare(module: str, *, quiet: bool = False) -> None:
 
 
 def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -> Result:
-    """Call a function in a process without compiling, unless a module's kernels are compiled."""
+    """Call a function; the first few times in an uncompiled process if `unless` is not compiled."""
     if plain() or is_compiled(unless) or next(_calls) >= _FEW_CALLS:
         return function(*arguments)
     return _interpreter().submit(function, *arguments).result()
@@ -170,18 +170,18 @@ def _interpreter() -> ProcessPoolExecutor:
 def _without_compiling() -> None:
     global _spared
     _spared = True
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks answers it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
 
 
 def plain() -> bool:
-    """Return whether kernels run as plain Python: in this process, or by Numba's own switch."""
+    """Return whether kernels run as plain Python, by our choice or by NUMBA_DISABLE_JIT."""
     from numba.core import config
 
     return _spared or bool(config.DISABLE_JIT)
 
 
 def _warn(message: str) -> None:
-    """Print a message, in the first process only."""
+    """Print a message to standard error, from the main process only."""
     if multiprocessing.parent_process() is None:
         print(f"tengen: {message}", file=sys.stderr)
 
@@ -210,16 +210,16 @@ def announce(function: Any) -> None:
     _compiled += 1
 
 
-_waiting: list[int] = []  # signals that came while a kernel was compiled
+_waiting: list[int] = []  # signals received while a kernel was compiled
 _handlers: dict[int, Any] = {}  # their handlers at other times
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C and SIGTERM to the end of the block: LLVM would lose them.
+    """Delay Ctrl-C and SIGTERM until the end of the block: LLVM would lose them.
 
-    Blocks nest, one per kernel; a delayed signal acts when the innermost one ends, and a second
-    signal at once.
+    Blocks nest, one per kernel; a delayed signal takes effect when the innermost one ends, and a
+    second signal at once.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -245,7 +245,7 @@ def _delay(number: int, frame: Any) -> None:
 
 
 def _let_signals_act() -> None:
-    """Restore the handlers, and call the one of the signal that waits, if any."""
+    """Restore the handlers, and call that of the delayed signal, if any."""
     handlers, came = dict(_handlers), _waiting[-1:]
     _handlers.clear()
     _waiting.clear()

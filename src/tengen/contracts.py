@@ -31,7 +31,7 @@ _BLACK, _PASS, _RESIGN = 1, 0, -1
 
 
 class Status(StrEnum):
-    """The fate of a block when the game is counted."""
+    """The status of a block when the game is counted."""
 
     ALIVE = "alive"
     DEAD = "dead"
@@ -40,7 +40,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BlockStatus:
-    """The status of one block: its points in ascending order, its colour, how sure it is."""
+    """The status of one block and its probability; points are in ascending order."""
 
     stones: tuple[int, ...]
     colour: int
@@ -76,7 +76,7 @@ class ScoreEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A player's opinion of one move; `pv` starts with it. What is not known keeps its default."""
+    """A player's evaluation of one move; `pv` starts with it. Unknown values keep defaults."""
 
     move: int
     visits: int
@@ -93,9 +93,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A player's opinion of a position: candidates, best first, and the whole.
+    """A player's evaluation of a position: candidates, best first, and overall values.
 
-    `raw_...` is a network's opinion without search; `human_policy` how likely people play a move.
+    `raw_...` are a network's values without search; `human_policy` predicts the moves of humans.
     """
 
     candidates: tuple[Candidate, ...]
@@ -114,12 +114,12 @@ class Report:
 
     @classmethod
     def of_choice(cls, move: int) -> Report:
-        """Return the report of a player that names only a move; resigning has no candidate."""
+        """Return the report of a player that only returns a move; resigning has no candidate."""
         told = () if move == _RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
         return cls(told, move, visits=1)
 
     def seen_by(self, colour: int) -> Report:
-        """Return the same opinion from one side's view, for protocols that want it."""
+        """Return the same report from one side's view, for protocols that need it."""
         if colour == _BLACK:
             return self
         candidates = tuple(
@@ -269,10 +269,10 @@ class Expert(Protocol):
 
 @runtime_checkable
 class Learner(Protocol):
-    """An estimator: keyword-only `__init__` that only stores; learned names end in `_`."""
+    """An estimator: `__init__` only stores its keyword-only arguments; learned names end in `_`."""
 
     def fit(self, *args: Any, **kwargs: Any) -> Self:
-        """Learn and return self; a second call starts anew."""
+        """Learn and return self; a second call starts from scratch."""
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a safetensors file with its card."""
@@ -286,7 +286,7 @@ class Learner(Protocol):
 
 
 def plays_on(player: object, rows: int, cols: int) -> bool:
-    """Tell whether a player plays on boards of this size; most play on all."""
+    """Return whether a player supports boards of this size; most support all."""
     supports = getattr(player, "supports", None)
     return supports is None or bool(supports(rows, cols))
 
@@ -326,7 +326,7 @@ def sample_boards(seed: int = 0, sizes: Sequence[tuple[int, int]] = ()) -> list[
 def check_player(
     player: Player, *, boards: Sequence[Board] = (), repeatable: bool = True, plies: int = 30
 ) -> None:
-    """Check that a player chooses legal moves, in `plies` plies against itself too, and the same.
+    """Check that a player's moves are legal, also in `plies` plies of self-play, and reproducible.
 
     `repeatable=False` is for players limited by a clock and engines without a seed.
     """
@@ -390,7 +390,7 @@ def check_evaluator(
 
 
 def check_scorer(scorer: Scorer, *, boards: Sequence[Board] = ()) -> None:
-    """Check that every stone has exactly one status of a sensible probability."""
+    """Check that every stone has exactly one status with a valid probability."""
     _need(isinstance(scorer, Scorer), f"{scorer!r} lacks `status`")
     for board in boards or sample_boards():
         where = _where(board)

@@ -1,7 +1,7 @@
 """Go for reinforcement learning: environments of Gymnasium and PettingZoo (`tengen[gym]`).
 
 An observation is a dict: `observation` (planes x rows x columns, see `PLANES`) and `action_mask`.
-An action is an index of the mask: a row-major point, the last one passes. At the end the winner
+An action is an index into the mask: a row-major point; the last one passes. At the end the winner
 gets 1, the loser -1, and both 0 after a draw. Games end after two passes in a row; after
 `max_plies` they are truncated and counted as they stand. Importing registers the ids:
 
@@ -138,7 +138,7 @@ class GoEnv(gymnasium.Env[Observation, np.int64]):  # type: ignore[misc]
         return {"observation": self.board.planes(self._side), "action_mask": mask}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal; the name is that of Stable-Baselines3's maskable PPO."""
+        """Return which actions are legal; Stable-Baselines3's MaskablePPO expects this name."""
         if self.board.is_over or self.board.turn != self._side:
             return np.zeros(self.board.rows * self.board.cols + 1, np.bool_)
         return self.board.legal_mask()
@@ -149,7 +149,7 @@ class GoEnv(gymnasium.Env[Observation, np.int64]):  # type: ignore[misc]
 
 
 class GoVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):  # type: ignore[misc]
-    """Many games at once on a `BatchBoard`; a finished game starts anew at the next step.
+    """Many games at once on a `BatchBoard`; a finished game restarts at the next step.
 
     Without an opponent the agent plays both sides: each step is one ply, observations are those of
     the side to move, and the reward is that of the side that moved. With one (a spec or a player)
@@ -198,7 +198,7 @@ class GoVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):  # type: ignore[mi
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Play one action per game; games that ended at the last step start anew instead."""
+        """Play one action per game; games that ended at the last step restart instead."""
         boards, rewards = self.boards, np.zeros(self.num_envs)
         fresh = self._done
         moves = np.where(fresh, -1, np.asarray(actions, np.int64))
@@ -258,7 +258,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
     >>> env.board.is_over
     True
 
-    `start` is the board on which games begin, or its size; `max_plies` and `render_mode` are as of
+    `start` is the board on which games begin, or its size; `max_plies` and `render_mode` are as for
     `GoEnv`.
     """
 
@@ -297,7 +297,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a game; the seed is that of the action spaces, nothing else is random."""
+        """Begin a game; `seed` is for the action spaces, since nothing else is random."""
         if seed is not None:
             for number, space in enumerate(self.action_spaces.values()):
                 space.seed(int(seed) + number)
@@ -326,7 +326,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
             return
         board = self.board
         space = self.action_spaces[agent]
-        # 1.5 and None are no indices.
+        # 1.5 and None are not indices.
         if not hasattr(action, "__index__") or not space.contains(np.int64(action)):
             raise TengenError(f"action {action!r} of {agent} is none of 0 to {space.n - 1}")
         board.play(board.answer(point_at(int(action), board.rows, board.cols)))
@@ -352,7 +352,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         return _text_or_svg(self.board, self.render_mode)
 
     def close(self) -> None:
-        """Do nothing: no resource is open, but PettingZoo wants the method."""
+        """Do nothing: PettingZoo requires the method, but there is nothing to release."""
 
 
 def parallel(start: Board | int = 19, **options: Any) -> ParallelEnv[str, Observation, int]:

@@ -1,11 +1,11 @@
-"""Errors: all that a user can cause derive from `TengenError`; anything else is our bug."""
+"""Exceptions: all that a user can cause derive from `TengenError`; any other is a bug."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class TengenError(ValueError):
-    """A mistake in the input; its one line names the input and the place."""
+    """A mistake in the input; the one-line message names the input and where it is wrong."""
 
 
 class IllegalMoveError(TengenError):
@@ -17,11 +17,11 @@ class RecordError(TengenError):
 
 
 class ModelError(TengenError):
-    """A model file that is damaged, of another kind, or unfit for what was asked."""
+    """A model file that is damaged, of another kind, or unsuitable for the request."""
 
 
 class RunError(TengenError):
-    """A folder of a training run that cannot be used as asked; it was not changed."""
+    """A training run's folder that cannot be used as requested; it was not changed."""
 
 
 class BusyError(RunError):
@@ -33,15 +33,15 @@ class SpecError(TengenError):
 
 
 class EngineError(TengenError):
-    """A GTP engine that crashed, hung, or answered badly."""
+    """A GTP engine that crashed, hung, or gave a bad response."""
 
 
 class Terminated(KeyboardInterrupt):
-    """The process got SIGTERM; work ends as at Ctrl-C."""
+    """The process received SIGTERM; work ends as on Ctrl-C."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Return a message: there is none of this name, which one may be meant, which there are."""
+    """Return a message that a name is unknown, with the closest match and all known names."""
     names = list(known)
     close = get_close_matches(name, names, 1)
     hint = f"; did you mean {close[0]!r}?" if close else "."

@@ -1,4 +1,4 @@
-"""Write files whole or not at all, read them with a limit, lock them against other processes."""
+"""Write files atomically, read them with a size limit, lock them against other processes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tengen.errors import BusyError, TengenError
 if TYPE_CHECKING:
     from filelock import FileLock
 
-TEMPORARY = ".tmp"  # how the names of half-written files end; see `sweep`
+TEMPORARY = ".tmp"  # suffix of half-written files; see `sweep`
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file to write: what the block writes replaces `path` when the block has ended well.
+    """Open a file for writing; it replaces `path` if the block succeeds.
 
     A failure, a full disk or a kill leaves the old file. Pipes and devices are written directly.
     """
@@ -32,19 +32,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with neighbour(path) as temporary, temporary.open("wb") as file:
             yield file
     except OSError as failure:
-        if failure.filename is None:  # a full disk does not say whose
+        if failure.filename is None:  # a full disk names no file
             failure.filename = os.fspath(path)
         raise
 
 
 @contextmanager
 def neighbour(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make an empty file beside `path`, which replaces it when the block has ended well."""
-    target = Path(os.path.realpath(path))  # a link goes on pointing to what is written
+    """Create an empty file next to `path`, which it replaces if the block succeeds."""
+    target = Path(os.path.realpath(path))  # replace a link's target, not the link
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         handle, temporary = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
-    except OSError as failure:  # which names a file that nobody asked for
+    except OSError as failure:  # which names the temporary file
         raise OSError(failure.errno, failure.strerror, os.fspath(path)) from None
     os.close(handle)
     try:
@@ -82,7 +82,7 @@ def read_limited(path: str | os.PathLike[str], limit: int = 1 << 24) -> bytes:
 def lock(path: Path, shown: Path, advice: str) -> FileLock:
     """Lock a file; the lock ends when it is released, or with this process, even if killed.
 
-    If another process holds it, a `BusyError` names that process, what is `shown`, and `advice`.
+    If another process holds it, raise a `BusyError` with that process, `shown` and `advice`.
     """
     from filelock import FileLock, Timeout  # takes as long to import as all of `tengen`
 
@@ -95,7 +95,7 @@ def lock(path: Path, shown: Path, advice: str) -> FileLock:
 
 
 def _owner(path: Path) -> str:
-    """Return the number of the process that has a file open, as far as it can be found."""
+    """Return " (id)" of the process that has a file open, or "" if it cannot be found."""
     import psutil
 
     for process in psutil.process_iter():
@@ -106,21 +106,21 @@ def _owner(path: Path) -> str:
 
 
 def refuse_inputs(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise `TengenError` if `out` is one of the inputs: nothing is written over what is read."""
+    """Raise `TengenError` if `out` is one of the inputs, which must not be overwritten."""
     place = os.path.realpath(out)
     if any(str(path) != "-" and os.path.realpath(path) == place for path in inputs):
         raise TengenError(f"{out}: is what is read; write to another name")
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Delete what killed writers left in a folder. Nobody may be writing there."""
+    """Delete the files that killed writers left in a folder. No process may be writing there."""
     for left in Path(folder).glob(f".*{TEMPORARY}"):
         with suppress(OSError):
             left.unlink()
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make a rename last through a loss of power, where the system can."""
+    """Make a rename survive a power failure, where the system supports it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""The decorators under which every kernel of the project is compiled.
+"""Decorators that compile the kernels of the project.
 
 `kernel` compiles a plain function on arrays and ints with Numba: cached on disk (see `compiling`),
 without the GIL, and with NumPy's error model, because the checks for division by zero prevent
@@ -7,7 +7,7 @@ whose name begins with an underscore, is called by kernels only and has no wrapp
 
 Numba copies a kernel, with all that it calls, into each kernel that calls it. That makes small
 kernels fast, but a deep tree of large ones would be compiled many times over. So a large kernel is
-a unit: compiled once, and called through its address. Numba stays as it is for everyone else.
+a unit: compiled once, and called through its address. Other users of Numba are not affected.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PLAIN = compiling.plain()
 if _PLAIN:
     np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
 
-_LARGE = 200  # bytes of bytecode above which a call costs little beside the work
+_LARGE = 200  # bytes of bytecode above which a call is cheap compared with the work
 
 
 def kernel(function: Any) -> Any:
@@ -58,7 +58,7 @@ def inner_kernel(function: Any) -> Any:
 
 
 def hot_kernel(function: Any) -> Any:
-    """Compile a function of innermost loops: copied into its callers however large it is."""
+    """Compile a function for innermost loops: inlined into its callers regardless of its size."""
     return function if _PLAIN else _kind_of(function)(function)
 
 
@@ -67,14 +67,14 @@ def _kind_of(function: Any) -> type[_Kernel]:
 
 
 def kernels() -> Iterator[tuple[str, bool]]:
-    """Return the names of the kernels of all imported modules, and whether each is cached."""
+    """Yield the name of every kernel of all imported modules, and whether it is cached."""
     for compiled in _KERNELS:
         name = f"{compiled.py_func.__module__}.{compiled.py_func.__name__}"
         yield name, bool(compiled._cache._cache_file._load_index())
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
-    """Keeps a kernel in the folder of its file, whose name changes with everything it uses."""
+    """Caches a kernel in the folder of its file, whose name changes with everything it uses."""
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file, self._line = file, function.__code__.co_firstlineno
@@ -107,7 +107,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _CachedForm
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return a cached form, or None: then the kernel is compiled."""
+        """Return a cached form, or None if the kernel must be compiled."""
         found = super().load_overload(signature, context)
         if found is None:
             compiling.announce(self._py_func)
@@ -115,7 +115,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
 
 class _Typing(typing.Context):  # type: ignore[misc]
-    """Numba's typing context with a memory: trying templates took a third of compiling."""
+    """Numba's typing context with a cache: trying templates took a third of the compile time."""
 
     def resolve_function_type(self, function: Any, arguments: Any, named: Any) -> Any:
         """Return the signature of a call."""
@@ -131,7 +131,7 @@ class _Typing(typing.Context):  # type: ignore[misc]
 
 
 class _Compiler(CompilerBase):  # type: ignore[misc]
-    """Numba's own pipeline, with our typing and without counting where no array is made."""
+    """Numba's own pipeline with `_Typing`, and no reference counting where no array is made."""
 
     def __init__(self, context: Any, *others: Any) -> None:
         shared = _Typing.__new__(_Typing)
@@ -147,7 +147,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 
 
 class _Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A function compiled for each kind of its arguments."""
+    """A function compiled for each combination of argument types."""
 
     inner = False
 
@@ -156,7 +156,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
             "nopython": True,
             "nogil": nogil,
             "error_model": "numpy",
-            "boundscheck": None,  # as the environment says
+            "boundscheck": None,  # set by the environment
             "no_cpython_wrapper": self.inner,
             "no_cfunc_wrapper": True,
         }
@@ -175,12 +175,12 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]
 
 
 class _InnerKernel(_Kernel):
-    """A kernel without a wrapper: Numba itself would jump to an address that is not there."""
+    """A kernel without a Python wrapper: Numba itself would jump to an invalid address."""
 
     inner = True
 
     def __call__(self, *arguments: Any) -> Any:
-        """Refuse."""
+        """Raise `TypeError`."""
         raise TypeError(
             f"{self.__module__}.{self.__name__} is called by kernels only: "
             "compile it as a `kernel`, with a name without underscore, to call it from Python"
@@ -188,7 +188,7 @@ class _InnerKernel(_Kernel):
 
 
 def _plain(arguments: Iterable[Any]) -> tuple[Any, ...]:
-    """Make one type of the many that a number can have, so that a kernel is compiled once."""
+    """Map all signed integer types to int64, so that a kernel is compiled only once."""
     return tuple(
         types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
         for kind in map(types.unliteral, arguments)
@@ -218,7 +218,7 @@ def _as_unit(function: Any, compiled: Any) -> Any:
     def lower_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         unit = _Unit(function.__module__, function.__name__, signature.args)
         unit()
-        # Whoever loads the caller from the cache loads this unit before.
+        # Loading the caller from the cache loads this unit first.
         context.active_code_library._reload_init.add(unit)
         convention, result = context.call_conv, signature.return_type
         shape = convention.get_function_type(result, signature.args)
@@ -243,7 +243,7 @@ class _Unit:
 
     @property
     def symbol(self) -> str:
-        """The same in every process: cached callers refer to it."""
+        """The unit's symbol, the same in every process: cached callers refer to it."""
         kinds = hashlib.blake2b(repr(self.arguments).encode(), digest_size=8).hexdigest()
         return f"{self.module}.{self.name}.{kinds}"
 
@@ -256,11 +256,11 @@ class _Unit:
         llvmlite.binding.add_symbol(self.symbol, address)
 
 
-# ----- Counting of references -----
+# ----- Reference counting -----
 #
-# Numba counts who refers to each array, so that the last one frees it. A kernel that only works on
-# the arrays of its arguments frees nothing, and its caller holds them all the while; yet it would
-# count, with instructions that no two cores can execute at once.
+# Numba counts the references to each array and frees it with the last one. A kernel that only works
+# on the arrays of its arguments frees nothing, and its caller holds them throughout; yet it would
+# count, with atomic instructions, which slow down parallel threads.
 
 _PARTS = frozenset(
     ("build_tuple", "cast", "exhaust_iter", "getattr", "getiter", "iternext", "pair_first",
@@ -271,15 +271,15 @@ _PARTS = frozenset(
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _CountNothing(AnalysisPass):  # type: ignore[misc]
-    """Turn counting off for a kernel that makes and returns no array."""
+    """Turn reference counting off for a kernel that makes and returns no array."""
 
     _name = "tengen_count_nothing"
 
-    def __init__(self) -> None:  # Numba demands it
+    def __init__(self) -> None:  # required by Numba
         AnalysisPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Look at the types of all variables of the kernel."""
+        """Turn counting off if the types of the kernel's variables allow it."""
         if not _makes_arrays(state):
             state.targetctx.enable_nrt = False
             state.targetctx.__dict__.pop("nrt", None)
@@ -294,7 +294,7 @@ def _makes_arrays(state: Any) -> bool:
         return bool(models[kind].contains_nrt_meminfo())
 
     def is_new(value: Any) -> bool:
-        if value.op == "getitem":  # a view, unless an array of places is asked for
+        if value.op == "getitem":  # a view, unless indexed by an array
             return is_counted(state.typemap[value.index.name])
         return value.op not in _PARTS
 

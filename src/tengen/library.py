@@ -120,11 +120,11 @@ def analyse(
     Parameters
     ----------
     visits
-        Positions to evaluate; by the size of the board if neither they nor `seconds` are given.
+        Positions to evaluate; chosen by board size if neither this nor `seconds` is given.
     seconds
-        Seconds to search instead.
+        Seconds to search, instead of `visits`.
     player
-        Spec of the player that searches: `tengen`, or `search:model=NAME` for a certain network.
+        Spec of the player that searches: `tengen`, or `search:model=NAME` for a specific network.
     """
     if visits is not None and seconds is not None:
         raise SpecError("give visits or seconds, not both")
@@ -190,8 +190,8 @@ def score(
     >>> [str(stone) for stone in score(end).dead]
     ['A2']
 
-    Of a record the last position is scored. The blocks at the vertices `dead` and `alive` are so
-    whatever the scorer says; `model` is its name or file.
+    The last position of a record is scored. The blocks at the vertices `dead` and `alive` are so
+    regardless of the scorer; `model` is the scorer's name or file.
     """
     record = record_of_board(game) if isinstance(game, Board) else game
     scorer, judge = _scoring(model)
@@ -209,8 +209,8 @@ def review(
 ) -> Review:
     """Review a game: the points that each move lost, better moves, surprises.
 
-    `quick` evaluates each position once and searches none; `visits` are those per searched
-    position, by the size of the board if not given.
+    `quick` evaluates each position once, without search; `visits` is the number per searched
+    position, chosen by board size if not given.
     """
     record = record_of_board(game) if isinstance(game, Board) else game
     settings = replace(ReviewSettings(), quick=quick, visits=visits, seed=seed)

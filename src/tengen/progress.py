@@ -1,7 +1,7 @@
-"""Show how far long work is, with the time left: bars on a terminal, lines elsewhere.
+"""Show the progress of long work and the time left: bars on a terminal, lines elsewhere.
 
-Functions that take long call a function of the stage, the steps done and the steps in all; a
-`Progress` is such a function.
+Long-running functions call back with the stage, the steps done and the total number of steps; a
+`Progress` is such a callback.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from tengen.sanitize import for_rich, printable
 
-Report = Callable[[int, int], None]  # called with the steps done and the steps in all
+Report = Callable[[int, int], None]  # called with the steps done and the total
 _LINE_EVERY, _BAR_EVERY = 10.0, 0.1  # seconds between lines, and between changes of a bar
 
 
@@ -71,7 +71,7 @@ class Progress:
             self._live.stop()
 
     def __call__(self, stage: str, done: float, total: float | None = None, note: str = "") -> None:
-        """Show that so many steps of a stage are done, or what share if the total is 1.0."""
+        """Show that `done` steps of a stage are done, as a percentage if `total` is a float."""
         now = time.monotonic()
         if stage not in self._stages:
             self._stages[stage] = _Stage(now, done, done, now)
@@ -103,7 +103,7 @@ class Progress:
 
 
 def _text(at: _Stage, total: float | None, now: float) -> str:
-    """Return steps, pace and time left; no guess of the time before a twentieth is done."""
+    """Return steps, pace and time left; no estimate of the time before a twentieth is done."""
     pace = (at.done - at.first) / max(now - at.begun, 1e-9)
     if isinstance(total, float):
         shown = f"{at.done / total:.0%}"

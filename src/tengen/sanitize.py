@@ -1,4 +1,4 @@
-"""Make text from outside harmless where it is shown: terminals, Rich, spreadsheets, HTML."""
+"""Sanitize external text for display: in terminals, Rich, spreadsheets and HTML."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def printable(text: str) -> str:
-    """Return text with control characters spelled out, for a terminal."""
+    """Return text with control characters escaped, for a terminal."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def for_rich(text: object) -> str:
-    """Return text for a place where Rich would read markup."""
+    """Return text with Rich markup and control characters escaped."""
     from rich.markup import escape
 
     return escape(printable(str(text)))
@@ -33,7 +33,7 @@ def csv_cell(value: Any) -> Any:
 def csv_text(
     columns: Sequence[str], rows: Iterable[Iterable[Any]], *, decimals: int | None = None
 ) -> str:
-    """Return a table as CSV: lists as words, numbers with so many decimals, no formulas."""
+    """Return a table as CSV: lists joined by spaces, floats rounded to `decimals`, no formulas."""
     out = io.StringIO()
     sheet = csv.writer(out, lineterminator="\n")
     sheet.writerow(columns)
@@ -46,7 +46,7 @@ def csv_text(
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as HTML, every cell escaped; a notebook shows it.
+    """Return a table as HTML for notebooks, with every cell escaped.
 
     >>> html_table(["move"], [["<D4>"]])
     '<table><tr><th>move</th></tr><tr><td>&lt;D4&gt;</td></tr></table>'

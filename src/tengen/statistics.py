@@ -33,7 +33,7 @@ def wilson(successes: float, trials: float) -> Interval:
 
 
 def wald_difference(a: tuple[float, float], b: tuple[float, float]) -> Interval:
-    """Return Wald's interval of share `a` less share `b`, each as (successes, trials)."""
+    """Return Wald's interval of share `a` minus share `b`, each as (successes, trials)."""
     shares = [successes / trials for successes, trials in (a, b)]
     variance = sum(s * (1 - s) / trials for s, (_, trials) in zip(shares, (a, b), strict=True))
     gap, half = shares[0] - shares[1], _NORMAL * math.sqrt(variance)
@@ -51,7 +51,7 @@ class Rate:
 
     @classmethod
     def of(cls, scores: ArrayLike) -> Rate:
-        """Return the rate of games from the side's scores; a half without games."""
+        """Return the rate from a side's scores; a win rate of 0.5 without games."""
         found = np.asarray(scores, np.float64)
         if not len(found):
             return cls(0, 0.5, wilson(0, 0), 0.0)
@@ -60,7 +60,7 @@ class Rate:
 
     @classmethod
     def pooled(cls, rates: Iterable[Rate]) -> Rate:
-        """Return the rate over the games of several rates."""
+        """Combine several rates into one over all their games."""
         each = list(rates)
         games = sum(rate.games for rate in each)
         if not games:
@@ -71,7 +71,7 @@ class Rate:
 
 
 def confidence(logits: ArrayLike, happened: ArrayLike) -> float:
-    """Return the factor, from 1/2 to 2, by which logits best predict what happened."""
+    """Return the factor, from 1/2 to 2, that makes scaled logits best predict what happened."""
     from scipy.optimize import minimize_scalar
 
     right = np.where(np.asarray(happened, dtype=bool), 1.0, -1.0) * np.asarray(logits, dtype=float)
@@ -108,7 +108,7 @@ def mean_test(values: Sequence[float], expected: float) -> float | None:
 
 
 def holm(p_values: Sequence[float | None], level: float = 0.05) -> list[bool]:
-    """Return which of several p-values are significant by Holm's rule; None was not tested."""
+    """Return which of several p-values are significant by Holm's rule; None means not tested."""
     stands = [False] * len(p_values)
     tested = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
     for place, (p, i) in enumerate(tested):
@@ -158,9 +158,9 @@ class Trend:
 
     @classmethod
     def common(cls, runs: Iterable[tuple[Sequence[float], Sequence[float]]]) -> Trend:
-        """Fit one slope through the values (x, y) of several runs, each with a level of its own.
+        """Fit one slope through the values (x, y) of several runs, each with its own intercept.
 
-        Values that are all alike have slope 0 and p = 1, and a line through two points has p = 1.
+        Constant values have slope 0 and p = 1, and a line through two points has p = 1.
         """
         found = [(np.asarray(x, np.float64), np.asarray(y, np.float64)) for x, y in runs]
         if any(all(np.ptp(run[i]) == 0 for run in found) for i in (0, 1)):
@@ -172,7 +172,7 @@ class Trend:
 
 
 def _correlation_test(r: float, freedom: int) -> float:
-    """Return the p-value of a correlation of zero with so many degrees of freedom."""
+    """Return the p-value of correlation `r` against zero, with `freedom` degrees of freedom."""
     if freedom <= 0:
         return 1.0
     if abs(r) >= 1 - 1e-15:

@@ -1,7 +1,7 @@
-"""What `tengen compile` runs: the kernels of each package once, on something small.
+"""Run the kernels of each package once on small inputs, for `tengen compile`.
 
-Imports are inside the functions, so that one package can be compiled without the others. What they
-return is the same whether kernels are compiled or not.
+Imports are inside the functions, so that one package can be compiled without the others. They
+return the same whether or not kernels are compiled.
 """
 
 from __future__ import annotations

@@ -207,8 +207,7 @@ def test_a_kill_leaves_the_old_index(made: list[GameRecord], tmp_path: Path) -> 
     before = path.read_bytes()
     (tmp_path / "games.sgf").write_bytes(sgf(made))
     child = subprocess.Popen(
-        [sys.executable, "-c", KILLED, tmp_path / "games.sgf", path],
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", KILLED, tmp_path / "games.sgf", path], stdout=subprocess.PIPE
     )
     assert child.stdout is not None
     assert child.stdout.readline() == b"here\n"

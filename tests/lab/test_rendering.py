@@ -40,10 +40,7 @@ def good(context: LabContext) -> Findings:
     )
 
 
-STEPS = [
-    Step("good", "opening-td", "Good", good),
-    Step("missing", "self-play", "Missing", good),
-]
+STEPS = [Step("good", "opening-td", "Good", good), Step("missing", "self-play", "Missing", good)]
 
 
 def made(folder: Path) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.processes import is_running
 
 from tengen.errors import TengenError
 from tengen.parallel import Team, WorkerLostError, cluster, map_jobs, spawn_seeds
@@ -31,19 +32,6 @@ from functions_for_workers import (
     say_goodbye,
     unsendable,
 )
-
-
-def alive(pid: int) -> bool:
-    """Tell whether a process runs; orphans that nobody has reaped yet do not."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    try:
-        return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
-    except OSError:
-        return False
 
 
 def test_processes_give_what_this_process_gives() -> None:
@@ -67,7 +55,7 @@ def test_a_team_stays_for_many_lots_and_goes_when_it_is_closed() -> None:
         os.kill(next(iter(pids)), signal.SIGKILL)
         again = set(team.map(range(6)))
         assert len(again | pids) == 3
-    assert not any(map(alive, again | pids))
+    assert not any(map(is_running, again | pids))
     assert Team(own_pid).map(range(2)) == [os.getpid()] * 2
     with pytest.raises(TengenError, match="three is wrong"), Team(fail_on_three, workers=2) as team:
         team.map(range(10))
@@ -94,7 +82,7 @@ def test_endless_jobs_are_read_lazily_and_closing_ends_the_workers(workers: int)
     results = map_jobs(own_pid, itertools.count(), workers=workers, ordered=False)
     pids = {next(results) for _ in range(20)}
     results.close()  # type: ignore[attr-defined]
-    assert not any(alive(pid) for pid in pids - {os.getpid()})
+    assert not any(is_running(pid) for pid in pids - {os.getpid()})
     assert workers == 1 or os.getpid() not in pids
 
 
@@ -188,9 +176,9 @@ def begin_parent(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], li
 def are_gone(workers: list[int]) -> bool:
     """Wait a minute for workers to end."""
     deadline = time.monotonic() + 60
-    while any(map(alive, workers)) and time.monotonic() < deadline:
+    while any(map(is_running, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return not any(map(alive, workers))
+    return not any(map(is_running, workers))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no clock that ends a process")

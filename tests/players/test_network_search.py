@@ -125,7 +125,7 @@ def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
         board.play(board.answer(move))
     asked = network.asked
     kept = player._begin(board)
-    assert network.asked == asked and kept.tree.visits[0] == tree.visits[line[-1]]
+    assert network.asked == asked + 1 and kept.tree.visits[0] == tree.visits[line[-1]]
     assert kept.policy.sum() == pytest.approx(1.0, abs=1e-5)
     other = Board(5, moves="B A1")
     assert player._begin(other).tree.visits[0] == 1
@@ -389,16 +389,21 @@ def test_many_moves_leave_nothing_behind() -> None:
 
 def test_the_search_follows_the_best_moves_and_reports_people_s() -> None:
     class Torn(Counter):
-        """People play A1, the best move is E5."""
+        """People play A1; the best moves are E5, A4, B4 and so on."""
 
         def _view(self, board: Board) -> Evaluation:
             people, best = np.zeros(26), np.zeros(26)
-            people[20], best[4] = 1.0, 1.0
+            people[20], best[4 + len(board.moves)] = 1.0, 1.0
             return replace(super()._view(board), priors=people, best=best)
 
     *_, report = SearchPlayer(Torn(), visits=2).analyse(Board(5), rng(), limited=True)
     assert report.candidates[0].move == Board(5).point("E5")
     assert report.raw_policy is not None and report.raw_policy.argmax() == 4
+    assert report.human_policy is not None and report.human_policy.argmax() == 20
+    board, player = Board(5), SearchPlayer(Torn(), seconds=60.0, visits=4)
+    for move in ("E5", "A4"):  # the second search continues in the tree of the first
+        *_, report = player.analyse(board, rng(), limited=True)
+        board.play(move)
     assert report.human_policy is not None and report.human_policy.argmax() == 20
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.processes import is_running
 
 from tengen.board import Board
 from tengen.gtp.client import (
@@ -38,23 +39,6 @@ def start(kind: str, limits: Limits = LIMITS) -> Client:
     return Client.start([sys.executable, str(ENGINES), kind], limits=limits)
 
 
-def alive(pid: int) -> bool:
-    """Tell whether a process runs; a zombie would count as running."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def is_running(pid: int) -> bool:
-    """Tell whether a process runs; one that nobody has reaped yet does not."""
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
-
-
 def move_of(kind: str, limits: Limits = LIMITS) -> int:
     """Let an engine move on a board where A1 is taken; end it; look for leftovers."""
     board = Board(9)
@@ -64,7 +48,7 @@ def move_of(kind: str, limits: Limits = LIMITS) -> int:
         return RemoteGame(client).genmove(board)
     finally:
         client.close()
-        assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
+        assert not psutil.pid_exists(client.channel.process.pid)  # type: ignore[attr-defined]
 
 
 def test_a_good_engine_is_greeted_moves_and_quits() -> None:
@@ -77,7 +61,7 @@ def test_a_good_engine_is_greeted_moves_and_quits() -> None:
         while not client.stderr() and time.monotonic() < patience:
             time.sleep(0.01)
         assert client.stderr() == ("thinking about move 0",)
-    assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
+    assert not psutil.pid_exists(client.channel.process.pid)  # type: ignore[attr-defined]
     assert client.channel.process.returncode == 0  # type: ignore[attr-defined]
     with pytest.raises(EngineExit, match="was closed"):
         client.command("name")
@@ -158,7 +142,7 @@ def test_an_engine_that_ends_at_once_has_exited_early() -> None:
 def test_an_engine_that_does_not_quit_is_ended() -> None:
     client = start("deaf", Limits(close=0.2))
     client.close()
-    assert not alive(client.channel.process.pid)  # type: ignore[attr-defined]
+    assert not psutil.pid_exists(client.channel.process.pid)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
@@ -169,7 +153,7 @@ def test_helpers_of_an_engine_go_with_it(groups: bool, monkeypatch: pytest.Monke
     while not client.stderr():
         time.sleep(0.01)
     child = int(client.stderr()[0].split()[1])
-    assert alive(child)
+    assert psutil.pid_exists(child)
     client.close()
     deadline = time.monotonic() + 60
     while is_running(child) and time.monotonic() < deadline:

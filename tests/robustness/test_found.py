@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes import is_running
 
 from tengen.board import Board
 from tengen.errors import ModelError
@@ -104,13 +105,3 @@ def test_a_busy_process_of_the_web_goes_with_its_server(tmp_path: Path) -> None:
     while is_running(worker) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_running(worker)
-
-
-def is_running(pid: int) -> bool:
-    """Tell whether a process runs; one that nobody has reaped yet does not."""
-    import psutil
-
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False

@@ -31,6 +31,7 @@ from tengen.web.store import (
     keep_problems,
     list_problems,
     rate_answer,
+    worst_lessons,
 )
 from tengen.web.workers import CancelledJob, Context, Job, Lane, WorkerDiedError
 
@@ -276,6 +277,12 @@ def test_a_server_that_ends_takes_in_nothing_more(settings):
         return complaints
 
     assert run(end()) == []
+
+
+def test_the_worst_mistakes_come_first_and_only_one_of_a_move():
+    lost = ((1, 10.0), (1, 1.0), (2, 5.0), (3, 4.0), (4, 3.0))
+    worst = worst_lessons([{"number": number, "points_lost": points} for number, points in lost])
+    assert [one["points_lost"] for one in worst] == [10.0, 5.0, 4.0]
 
 
 def test_a_solved_problem_comes_back_later_and_later(settings):

@@ -2,7 +2,7 @@
 
 `meta` has the format's version and the tournament as JSON, `players` the entrants, `games` the
 finished games and `voids` the games that have to be played again. One process may write at a time:
-it locks a file beside the database, and the system releases that lock even when it is killed.
+it locks a file next to the database, and the system releases that lock even when it is killed.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ CREATE TABLE IF NOT EXISTS voids (id INTEGER PRIMARY KEY, {_DEFINED});
 
 
 class Database:
-    """A results database: open for writing with `open`, for looking with `look`."""
+    """A results database, opened for writing by `open` and for reading by `look`."""
 
     def __init__(self, connection: sqlite3.Connection, path: str, lock: FileLock | None) -> None:
         self._connection, self.path, self._lock = connection, path, lock
@@ -132,13 +132,13 @@ class Database:
         path = Path(path)
         if not path.is_file():
             raise TengenError(f"{path}: no such results database")
-        # Where nothing may be written beside it (a shipped ladder), it must be opened as immutable.
+        # Where nothing may be written next to it (a shipped ladder), it is opened as immutable.
         frozen = not os.access(path.parent, os.W_OK) or not os.access(path, os.W_OK)
         mode = "mode=ro&immutable=1" if frozen else "mode=rw"
         try:
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
             database = cls(connection, str(path), None)
-            # Not opened as read-only, so that the last reader can remove the log beside the file.
+            # Not opened as read-only, so that the last reader can remove the log next to the file.
             connection.execute("PRAGMA query_only=ON")
             database._check_format()
         except sqlite3.DatabaseError as failure:
@@ -146,7 +146,7 @@ class Database:
         return database
 
     def close(self) -> None:
-        """Close the file and let others write."""
+        """Close the file and release its lock."""
         self._connection.close()
         if self._lock is not None:
             self._lock.release()
@@ -161,7 +161,7 @@ class Database:
     # ----- Writing -----
 
     def add(self, game: PlayedGame) -> None:
-        """Write one game and commit it: finished ones among the games, void ones apart."""
+        """Write and commit one game: to the table `games`, or to `voids` if it is void."""
         table, row = "voids" if game.is_void else "games", astuple(GameRow.of(game))
         marks = ", ".join("?" * len(row))
         try:
@@ -186,7 +186,7 @@ class Database:
             raise TengenError(f"{self.path}: damaged: {failure}") from None
 
     def games(self) -> list[GameRow]:
-        """List the finished games by number, then by pairing, whenever they were played."""
+        """List the finished games by number and pairing, regardless of when they were played."""
         return [GameRow(*row) for row in self._rows(_NAMES, "games ORDER BY number, a, b")]
 
     def finished(self) -> set[GameKey]:
@@ -223,7 +223,7 @@ class Database:
     # ----- Making -----
 
     def _make(self, tournament: Tournament) -> None:
-        """Make the tables, or check that those there belong to this tournament."""
+        """Create the tables, or check that existing ones belong to this tournament."""
         names = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master")}
         if names and "meta" not in names:
             raise TengenError(f"{self.path}: an SQLite file, but no results database")

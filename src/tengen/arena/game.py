@@ -128,7 +128,7 @@ def play_game(
     scorer: ScoreEstimator | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> PlayedGame:
-    """Play the game of a job, and let `scorer` count it where the conditions ask for it."""
+    """Play the game of a job; `scorer` counts it if the conditions say so."""
     referee = _Referee(job, {BLACK: black, WHITE: white}, clock)
     start = clock()
     referee.play(scorer)
@@ -144,7 +144,7 @@ def void_game(job: GameJob, colour: int, failure: Exception) -> PlayedGame:
 
 
 class _Referee:
-    """Ask the players in turn, check their moves and end the game."""
+    """Request moves from the players in turn, check them and end the game."""
 
     def __init__(
         self, job: GameJob, players: dict[int, Player], clock: Callable[[], float]
@@ -226,7 +226,7 @@ class _Referee:
             self._end(reason, Result("score", winner, abs(score)))
 
     def fail(self, colour: int, failure: Exception) -> None:
-        """End the game by a player's failure: void, or lost."""
+        """End the game because of a player's failure: void, or lost."""
         engine = isinstance(failure, EngineError)
         text = str(failure) if engine else f"{type(failure).__name__}: {failure}"
         if lost := _lost_by(failure):
@@ -250,7 +250,7 @@ class _Referee:
 
 
 def _lost_by(failure: Exception) -> Reason | None:
-    """Return how a player lost by its failure; None, the game is void, for accidents (a crash)."""
+    """Return how a failure loses the game; None if it makes the game void (a crash)."""
     match failure:
         case EngineIllegalMove():
             return "illegal"

@@ -33,7 +33,7 @@ def play_match(
     workers: int = 1,
     quiet: bool = True,
 ) -> MatchResult:
-    """Play a match and return its result: `tengen arena match` for programs.
+    """Play a match and return its result, like the command `tengen arena match`.
 
     Players are specs such as `mcts:playouts=500`, or objects with `choose(board, rng)`, which play
     in this process. `openings` is a number of random plies, each opening played with both colours,

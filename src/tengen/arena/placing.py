@@ -1,8 +1,8 @@
 """Ratings of players on ladders, approximate ranks, fair handicaps, ratings of snapshots.
 
 A ladder is a results database whose anchors fix the scale; shipped ones are in `ladders`. A new
-player starts in the middle, and every few games go to the rung nearest to its rating so far. At the
-end everybody is rated from all games together, the ladder's and the new ones.
+player starts in the middle, and every few games it meets the rung nearest to its rating so far. At
+the end all players are rated from all games, the ladder's and the new ones.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RECORD = LADDERS / "ratings.json"  # ratings of shipped players on the shipped l
 
 @dataclass
 class Placing:
-    """Where a player stands on a ladder."""
+    """A player's rating on a ladder."""
 
     player: str
     elo: float
@@ -85,9 +85,9 @@ def place(
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
 ) -> Placing:
-    """Play `games` games of a player against rungs of a ladder and return where it stands.
+    """Play `games` games of a player against rungs of a ladder and return its rating.
 
-    Games in `out`, if given, are not played again. Rungs that cannot play here are left out.
+    Games in `out`, if given, are not played again. Unavailable rungs are left out.
     """
     parse_spec(spec)
     with Database.look(ladder or shipped_ladder(size)) as opened:
@@ -174,7 +174,7 @@ def _next_rung(
 
 
 def is_installed(entrant: Entrant) -> bool:
-    """Return whether an entrant can play here: engines may be missing, old players are gone."""
+    """Return whether an entrant can play here: engines may be missing, old players removed."""
     if not entrant.spec.startswith("gtp:"):
         try:
             make_player(entrant.spec)
@@ -188,7 +188,7 @@ def is_installed(entrant: Entrant) -> bool:
 # ----- Ranks and handicaps -----
 #
 # GNU Go 3.8 at level 10, at 1800 Elo on all ladders, is commonly put at 8 to 10 kyu; here it is 9
-# kyu and 100 Elo are one rank. This rule of thumb was measured against nobody with a rank.
+# kyu and 100 Elo are one rank. This rule of thumb was never checked against ranked players.
 
 _ANCHOR, _ANCHOR_KYU = 1800.0, 9
 ELO_PER_RANK = 100.0

@@ -1,7 +1,7 @@
 """Ratings and tests from counts of wins.
 
 Ratings are Bradley-Terry strengths on the Elo scale: 400 points are odds of 10 to 1. A small
-Gaussian prior (`ALPHA`) keeps them finite when somebody won everything. Draws count half a win for
+Gaussian prior (`ALPHA`) keeps them finite when a player won all games. Draws count half a win for
 each side. Intervals are at 95 %.
 """
 
@@ -91,8 +91,8 @@ def rate(
     samples = np.empty((resamples, len(names)))
     for number in range(resamples):
         sample = fit_elo(_win_matrix(_resample(scores, rng), index), alpha=alpha)
-        # Without anchors it is aligned with the estimate, weighted by information: in a plain mean
-        # one player that never won would move all others.
+        # Without anchors the sample is aligned with the estimate, weighted by information: with a
+        # plain mean, one player that never won would shift all others.
         offset = 0.0 if anchors else float(np.average(centre - sample, weights=information))
         samples[number] = _shifted(sample, index, anchors) + offset
     low, high = np.quantile(samples, [0.025, 0.975], axis=0) if resamples else (centre, centre)
@@ -140,7 +140,7 @@ def fit_elo(wins: FloatArray, *, alpha: float = ALPHA) -> FloatArray:
 
 
 def _information(wins: FloatArray, elo: FloatArray) -> FloatArray:
-    """Return how much each player's games say about its rating (Fisher's information)."""
+    """Return the Fisher information of each player's games about its rating."""
     expected = 1.0 / (1.0 + np.exp((elo[None, :] - elo[:, None]) / ELO_PER_NAT))
     information: FloatArray = ((wins + wins.T) * expected * (1 - expected)).sum(axis=1) + 1e-12
     return information
@@ -156,7 +156,7 @@ def _win_matrix(scores: Iterable[PairScore], index: Mapping[str, int]) -> FloatA
 
 
 def _resample(scores: Sequence[PairScore], rng: np.random.Generator) -> Iterator[PairScore]:
-    """Draw another tournament of the same size from each pairing's rates."""
+    """Resample a tournament of the same size from each pairing's rates."""
     for score in scores:
         if score.games:
             # Half a win for each side: a pairing of 10 to 0 could have ended otherwise.
@@ -166,7 +166,7 @@ def _resample(scores: Sequence[PairScore], rng: np.random.Generator) -> Iterator
 
 
 def _shifted(elo: FloatArray, index: Mapping[str, int], anchors: Mapping[str, float]) -> FloatArray:
-    """Move the scale to the anchors."""
+    """Shift the scale to the anchors."""
     if not anchors:
         return elo
     offsets = [value - float(elo[index[name]]) for name, value in anchors.items()]

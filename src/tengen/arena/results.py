@@ -107,7 +107,7 @@ def pair_scores(rows: Sequence[GameRow]) -> list[PairScore]:
 
 
 def results_of(database: Database, *, resamples: int | None = None, seed: int = 0) -> Results:
-    """Make all tables of a database; `resamples=0` saves the time for intervals of ratings."""
+    """Make all tables of a database; `resamples=0` skips the intervals of ratings."""
     tournament, rows, voids = database.tournament, database.games(), database.voids()
     unique = unique_games(rows)
     standings = {entrant.name: Standing(entrant.name) for entrant in tournament.entrants}
@@ -257,7 +257,7 @@ def match_result(
 
 
 def points_in_order(name: str, rows: Sequence[GameRow]) -> list[float]:
-    """Return a player's points up to the first incomplete pair of games: no game is overtaken."""
+    """Return a player's points in schedule order, up to the first incomplete pair of games."""
     numbers = {row.number for row in rows}
     complete = 0
     while {complete, complete + 1} <= numbers:
@@ -357,7 +357,7 @@ def _standing_row(standing: Standing) -> list[str]:
 
 
 def cross_table(results: Results) -> _Sheet:
-    """Return points of the row's player against the column's out of their games."""
+    """Return the points of each row's player against each column's, out of their games."""
     names = [standing.name for standing in results.standings]
 
     def cell(row: str, column: str) -> str:

@@ -32,8 +32,8 @@ from tengen.progress import Progress, span
 from tengen.sanitize import for_rich
 from tengen.statistics import wilson
 
-_GRACE = 5.0  # seconds after its time for a move until a silent engine is ended
-_RETRIES = 10  # workers that one game may lose before the run stops; accidents happen
+_GRACE = 5.0  # seconds after the limit for a move until a silent engine is ended
+_RETRIES = 10  # workers that may die during one game before the run stops
 
 
 class Listener:
@@ -128,7 +128,7 @@ def _count_failure(game: PlayedGame, failures: Counter[str | GameKey], limit: in
 
 
 class _Stop:
-    """Stop the run at the first Ctrl-C, or when a file beside the database appears."""
+    """Stop the run at the first Ctrl-C, or when a stop file appears next to the database."""
 
     def __init__(self, database: Database, listener: Listener) -> None:
         self.database, self.listener = database, listener
@@ -169,7 +169,7 @@ class _Stop:
         return self
 
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
-        """Release the signal; an interrupted user learns what was kept."""
+        """Restore the signal handler; after an interrupt, add a note on what was kept."""
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
         if self.file is not None:
@@ -287,7 +287,7 @@ def _play_job(work: tuple[GameJob, Path | None]) -> PlayedGame | None:
 
 @contextlib.contextmanager
 def lend_players(players: Mapping[str, Player]) -> Iterator[None]:
-    """Use these objects as the players of entrants of these names, in this process."""
+    """Use these objects as the players of the entrants with these names, in this process."""
     _lent.update(players)
     try:
         yield
@@ -312,7 +312,7 @@ def _player(entrant: Entrant, conditions: Conditions) -> Player:
     if entrant not in _players:
         player = make_player(entrant.spec)
         if isinstance(player, ExternalPlayer) and conditions.move_seconds is not None:
-            # One that is late loses on time; one that stays silent is ended.
+            # An engine that is late loses on time; one that stays silent is ended.
             player.limits = Limits(move=conditions.move_seconds + _GRACE)
         _players[entrant] = player
     return _players[entrant]

@@ -2,7 +2,7 @@
 
 A game is identified by its pairing and its number. Its seed follows from the tournament's seed, the
 two names and the number, so that more games or more players do not change the others. Each opening
-is played twice, with colours changed, so that it need not be fair.
+is played twice, with colours swapped, so that it need not be fair.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Entrant(_Strict):
     elo: float | None = Field(default=None, allow_inf_nan=False)
     """The known rating of an anchor, to which the scale is shifted."""
     restart: bool = False
-    """Restart the player for every game (for an engine that does not forget its last game)."""
+    """Restart the player for every game (for an engine that keeps state between games)."""
 
 
 class Conditions(_Strict):
@@ -158,8 +158,8 @@ def load_tournament(path: str | Path) -> Tournament:
 def parse_tournament(table: dict[str, Any]) -> Tournament:
     """Make a tournament from the tables of a TOML file.
 
-    It has the names of `Tournament` and `Conditions` at the top, `size` (9 or [rows, columns]),
-    `openings` (plies, or a table), and a table `[players.NAME]` with `spec` for everyone.
+    The top level has the fields of `Tournament` and `Conditions`, `size` (9 or [rows, columns]),
+    `openings` (plies, or a table), and a table `[players.NAME]` with `spec` for each player.
 
     >>> parse_tournament({"players": {"a": {"spec": "random"}, "b": {"spec": "maxlib"}}}).games
     20
@@ -191,7 +191,7 @@ def parse_tournament(table: dict[str, Any]) -> Tournament:
 
 
 def checked(kind: type[_Model], values: dict[str, Any]) -> _Model:
-    """Validate values; raise `SpecError` in one line that names the first wrong place."""
+    """Validate values; raise `SpecError` in one line that names the first invalid setting."""
     try:
         return kind.model_validate(values)
     except ValidationError as wrong:
@@ -217,7 +217,7 @@ _TRIES = 50
 def openings_of(
     openings: OpeningSettings, conditions: Conditions, *, count: int, seed: int
 ) -> list[Opening]:
-    """Return `count` different openings, if possible; a longer list begins like a shorter."""
+    """Return `count` different openings, if possible; a longer list starts with a shorter one."""
     if openings.file is None:
         return random_openings(openings.plies, conditions, count=count, seed=seed)
     known = read_openings(openings.file, openings.plies, conditions)
@@ -267,7 +267,7 @@ def read_openings(path: str, plies: int, conditions: Conditions) -> list[Opening
 
 
 def canonical(board: Board) -> bytes:
-    """Return bytes of the stones that are the same for all turned and mirrored boards."""
+    """Return bytes of the stones that are the same for all rotations and reflections."""
     grid = board.grid()
     pictures = (transform(grid, element) for element in elements(board.rows, board.cols))
     return min(np.ascontiguousarray(picture).tobytes() for picture in pictures)
@@ -285,7 +285,7 @@ GameKey = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class GameJob:
-    """Everything needed to play one game anywhere."""
+    """Everything needed to play one game, in any process."""
 
     key: GameKey
     black: Entrant
@@ -323,7 +323,7 @@ def schedule(tournament: Tournament) -> list[GameJob]:
 
 
 def _pairing_games(tournament: Tournament, pair: tuple[str, str]) -> Iterator[GameJob]:
-    """Yield the games of one pairing: each opening twice, with colours changed."""
+    """Yield the games of one pairing: each opening twice, with colours swapped."""
     first, second = (tournament.entrant(name) for name in pair)
     openings = openings_of(
         tournament.openings,

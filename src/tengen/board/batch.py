@@ -27,7 +27,7 @@ from tengen.board.rules import KO_NUMBERS, Rules
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.parallel import share
 
-_SHARE = 64  # games below which another thread does not pay
+_SHARE = 64  # fewest games that are worth another thread
 
 
 class BatchBoard:
@@ -82,10 +82,10 @@ class BatchBoard:
         twin.states, twin._tables = self.states.copy(), self._tables.copy()
         return twin
 
-    __copy__ = copy  # the module's would share the arrays
+    __copy__ = copy  # the default `copy.copy` would share the arrays
 
     def legal_masks(self) -> BoolArray:
-        """Return which moves each side to move may play: games x (points + 1), pass last."""
+        """Return the legal moves of each side to move: games x (points + 1), pass last."""
         out = np.empty((self.games, self.rows * self.cols + 1), np.bool_)
         self._run(kernels.batch_masks, self.states, self._tables, self._ko_rule, out)
         return out
@@ -101,7 +101,7 @@ class BatchBoard:
     def play(self, moves: NDArray[np.integer] | Sequence[Move | None]) -> None:
         """Play one move per game: columns of `legal_masks` (-1 for none), or moves (None for none).
 
-        The error names the first game whose move is refused; the others have moved.
+        The error names the first game with an illegal move; all legal moves have been played.
         """
         indices = self._indices(moves)
         if indices.shape != (self.games,):

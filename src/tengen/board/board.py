@@ -1,4 +1,4 @@
-"""`Board`, one game of Go: play, undo, ask, draw. The rules themselves are in `kernels`."""
+"""`Board`, one game of Go: play, undo, query, draw. The rules themselves are in `kernels`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Block:
 
 
 class LegalMoves:
-    """The moves a side may play, as a view: `in`, iteration over points, `len`, truth."""
+    """The legal moves of a side, as a view: `in`, iteration over points, `len`, truth."""
 
     def __init__(self, board: Board, colour: Colour) -> None:
         self._board, self._colour = board, colour
@@ -89,22 +89,22 @@ class Board:
     >>> board.turn == BLACK, len(board.legal_moves)
     (True, 80)
 
-    Boards with the same position (see `key`) are equal and have the same hash. A board used as a
-    dictionary's key must not be played on; store a `copy`, or its `key`. Give each thread a `copy`:
-    several threads mix their moves in one game.
+    Boards with the same position (see `key`) are equal and have the same hash. Do not play on a
+    board that is a dictionary key; store a `copy`, or its `key`. Boards are not thread-safe: give
+    each thread a `copy`.
 
     Parameters
     ----------
     rules
         `Rules` or the name of a preset; area scoring with positional superko by default.
     komi
-        White's compensation; the rules' usual one by default.
+        White's compensation; the usual one of the rules by default.
     setup
         Rows of `.`, `X`, `O` from the top, joined by `/`, on the board before the first move.
     handicap
-        How many stones of `setup` are a handicap; `place_handicap` puts some and counts them.
+        Number of handicap stones in `setup`; `place_handicap` places and counts them itself.
     moves
-        Moves to play at once, as `"B D4 W pass"`.
+        Moves to play on creation, such as `"B D4 W pass"`.
     """
 
     def __init__(
@@ -130,9 +130,9 @@ class Board:
         self.state: IntArray = k.new_state(self.rows, self.cols)
         """The position as an array for kernels; change it only through this class."""
         self._ko_rule = KO_NUMBERS[self.rules.ko]
-        self._positions: list[IntArray]  # every _STRIDE moves as far as `undo` needed them
+        self._positions: list[IntArray]  # one per _STRIDE moves, as far as `undo` needed
         self._keys: list[int]  # per move, the key of the position it led to; 0 for a repetition
-        self._table: IntArray  # of all earlier positions
+        self._table: IntArray  # hash table of all earlier positions
         for name, text in (("setup", setup), ("moves", moves)):
             if not isinstance(text, str):
                 raise TengenError(f"{name} {text!r}: give text")
@@ -165,7 +165,7 @@ class Board:
     def of_state(
         cls, state: IntArray, table: IntArray, *, rules: Rules | str, komi: float | None = None
     ) -> Board:
-        """Return the board of a kernel's position with the table of earlier ones, but no moves."""
+        """Return a board with a kernel's position and table of earlier ones, but no moves."""
         rows, cols = (int(state[layout.SCALARS, n]) for n in (layout.ROWS, layout.COLS))
         board = cls(rows, cols, rules=rules, komi=komi)
         board._begin(state, int(state[layout.SCALARS, layout.PLIES]))
@@ -184,13 +184,13 @@ class Board:
         twin._table = self._table.copy()
         return twin
 
-    __copy__ = copy  # that of the module `copy` would share the arrays
+    __copy__ = copy  # the default `copy.copy` would share the arrays
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Board:
         return self.copy()
 
     def continues(self, earlier: Board) -> bool:
-        """Return whether this is the same game as an earlier board's, as far on or further."""
+        """Return whether this is the game of an `earlier` board, at the same move or further on."""
         return (
             self.moves[: len(earlier.moves)] == earlier.moves
             and (self.white_bonus, self.rules) == (earlier.white_bonus, earlier.rules)
@@ -209,7 +209,7 @@ class Board:
     def set_stones(
         self, *, black: Iterable[Move] = (), white: Iterable[Move] = (), to_play: Colour = BLACK
     ) -> None:
-        """Replace the game by a position made of these stones, with no history."""
+        """Replace the game with a position made of these stones, with no history."""
         grid = np.zeros((self.rows, self.cols), np.int8)
         for colour, stones in ((BLACK, black), (WHITE, white)):
             for move in stones:
@@ -245,7 +245,7 @@ class Board:
         self._remember_start()
 
     def _begin(self, state: IntArray, before: int) -> None:
-        """Start from a position that so many unknown moves led to."""
+        """Start from a position reached by `before` unknown moves."""
         self._positions, self.state, self.moves = [state.copy()], state.copy(), []
         self._keys, self._before = [], before
 
@@ -261,7 +261,7 @@ class Board:
         return point_of_move(move, self.rows, self.cols)
 
     def answer(self, move: Move | int) -> Point:
-        """Return the point of a player's answer, which may be RESIGN or a raw number of kernels."""
+        """Return the point of a player's answer, which may be RESIGN or a raw point of kernels."""
         if isinstance(move, (str, tuple, Point)):
             return RESIGN if move in (RESIGN, "resign") else self.point(move)
         try:
@@ -278,7 +278,7 @@ class Board:
         return bool(k.verdict(self.state, self._table, self._ko_rule, point, colour) == k.ALLOWED)
 
     def play(self, move: Move, colour: Colour | None = None) -> None:
-        """Play a move, or raise `IllegalMoveError`; two moves of one colour in a row may be."""
+        """Play a move, or raise `IllegalMoveError`; a colour may move twice in a row."""
         colour, point = self._side(colour), self.point(move)
         verdict = k.verdict(self.state, self._table, self._ko_rule, int(point), colour)
         if verdict != k.ALLOWED:
@@ -289,9 +289,9 @@ class Board:
         self.push(point, colour)
 
     def push(self, move: int, colour: Colour | None = None) -> None:
-        """Play a pass or any empty point, given as a point or raw point, whatever the rules say."""
+        """Play a pass or any empty point, as a point or raw point, regardless of the rules."""
         colour = self._side(colour)
-        raw = int(move)  # kernels take long to find out what a `Point` is
+        raw = int(move)  # passing a `Point` to a kernel is slow
         if 2 * (self._before + len(self.moves) + 1) >= self._table.shape[0]:
             larger = np.zeros(4 * self._table.shape[0], np.int64)
             k.regrow(self._table, larger)
@@ -305,7 +305,7 @@ class Board:
         self._keys.append(key)
 
     def undo(self) -> tuple[Colour, Point]:
-        """Take the last move back and return it; the game's length does not matter."""
+        """Take back the last move and return it; fast in long games, too."""
         if not self._keys:
             raise IllegalMoveError("there is no move to undo")
         key, last = self._keys.pop(), self.moves.pop()
@@ -315,7 +315,7 @@ class Board:
         return last
 
     def _restore(self, plies: int) -> None:
-        """Return to the position after so many moves from a kept one; keep others on the way."""
+        """Return to the position after `plies` moves from a kept one; keep others on the way."""
         del self._positions[plies // _STRIDE + 1 :]
         state = self._positions[-1].copy()
         done = (len(self._positions) - 1) * _STRIDE
@@ -329,10 +329,10 @@ class Board:
         self.state = state
 
     def _side(self, colour: Colour | None) -> Colour:
-        """Return a checked colour, that of the side to move for None."""
+        """Return a checked colour; None stands for the side to move."""
         return self.turn if colour is None else colour_of(colour)
 
-    # ----- Asking -----
+    # ----- Queries -----
 
     @property
     def turn(self) -> Colour:
@@ -370,7 +370,7 @@ class Board:
 
     @property
     def white_bonus(self) -> float:
-        """White's points beside the board: komi, and what the rules give for handicap stones."""
+        """White's points besides those on the board: komi, and compensation for handicap stones."""
         return self.komi + self.rules.compensation(self.handicap)
 
     @property
@@ -385,7 +385,7 @@ class Board:
         return self.rows, self.cols, self.turn, ko, self.grid().tobytes()
 
     def legal_mask(self, colour: Colour | None = None) -> BoolArray:
-        """Return which moves a side may play: row-major, the last entry is the pass."""
+        """Return a side's legal moves as a mask: row-major, the last entry is the pass."""
         mask = np.empty(self.rows * self.cols + 1, np.bool_)
         colour = self._side(colour)
         k.allowed_mask(self.state, self._table, self._ko_rule, colour, mask)
@@ -393,7 +393,7 @@ class Board:
 
     @property
     def legal_moves(self) -> LegalMoves:
-        """The moves the side to move may play, as a view."""
+        """The legal moves of the side to move, as a view."""
         return LegalMoves(self, self.turn)
 
     def grid(self) -> NDArray[np.int8]:

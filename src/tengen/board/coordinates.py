@@ -1,8 +1,8 @@
-"""Colours, the names of places with all conversions between them, symmetries of the board.
+"""Colours, coordinate systems with all conversions between them, symmetries of the board.
 
-People name a place by its GTP vertex, by (row, column) or by a `Point`, which has all of the names;
-`Board.point` makes one of any of them. Kernels and arrays of points use the plain number of the
-first column (a raw point); arrays over the board are ordered by the second.
+Callers give a place as a GTP vertex, as (row, column) or as a `Point`, which converts to all of
+them; `Board.point` makes one from any of them. Kernels and arrays of points use the plain number of
+the first column (a raw point); arrays over the board are ordered by the second.
 
 Corners and pass of a 9x9 board (rows and columns count from the top left):
 
@@ -40,7 +40,7 @@ _SGF_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Point(int):
-    """A place of a board of one size, PASS or RESIGN; as a number it is the raw point of kernels.
+    """A point of a board of one size, PASS or RESIGN; as an int it is the raw point of kernels.
 
     >>> point = Point("F5", 9)
     >>> point.row, point.col, point.index, point.sgf, int(point)
@@ -71,7 +71,7 @@ class Point(int):
 
     @property
     def sgf(self) -> str:
-        """The place as SGF writes it."""
+        """The point in SGF notation."""
         return format_sgf(self, self.rows, self.cols)
 
     @property
@@ -106,7 +106,7 @@ PASS = _make(0, 0, 0)
 RESIGN = _make(-1, 0, 0)
 
 Move: TypeAlias = Point | str | tuple[int, int]
-"""What people name a move by: a point or PASS, a GTP vertex such as "D4", or (row, column)."""
+"""A move as callers give it: a point or PASS, a GTP vertex such as "D4", or (row, column)."""
 
 
 @cache
@@ -159,7 +159,7 @@ def _is_whole(number: object) -> bool:
 
 
 def colour_of(value: object) -> Colour:
-    """Return a side's colour after checking it; True is not taken for 1."""
+    """Return a side's colour after checking it; bools are refused."""
     if _is_whole(value) and value in (BLACK, WHITE):
         return int(value)
     raise IllegalMoveError(f"{value!r} is no colour: give BLACK (1) or WHITE (2)")
@@ -185,7 +185,7 @@ def board_size(rows: object, cols: object = None) -> tuple[int, int]:
 
 
 def point_of(row: int, col: int, cols: int) -> int:
-    """Return the raw point at (row, column) of a board with so many columns."""
+    """Return the raw point at (row, column) of a board with `cols` columns."""
     return (row + 1) * (cols + 1) + col + 1
 
 
@@ -223,7 +223,7 @@ def points_at(indices: NDArray[np.integer], rows: int, cols: int) -> IntArray:
 
 
 def parse_gtp(vertex: str, rows: int, cols: int) -> Point:
-    """Return the point a GTP vertex names, in either case of letters."""
+    """Return the point a GTP vertex names, in upper or lower case."""
     text = vertex.strip().upper()
     if text in ("PASS", "RESIGN"):
         return PASS if text == "PASS" else RESIGN
@@ -265,7 +265,7 @@ def format_sgf(point: int, rows: int, cols: int) -> str:
 
 # ----- Symmetries: the eight of the square as a group of permutations -----
 #
-# Element k = 4 * mirrored + quarter_turns: first mirror left to right if asked, then turn
+# Element k = 4 * mirrored + quarter_turns: mirror left to right if mirrored, then turn
 # anticlockwise by quarter turns. Rectangles have only the four elements that keep their shape.
 
 N_SYMMETRIES = 8
@@ -284,7 +284,7 @@ def transform(grid: NDArray[np.generic], element: int) -> NDArray[np.generic]:
 
 @cache
 def permutation(rows: int, cols: int, element: int) -> IntArray:
-    """Return where each index goes, the pass included: the stone at i stands at permutation[i]."""
+    """Return where each index goes, pass included: the stone at i moves to permutation[i]."""
     source = transform(np.arange(rows * cols).reshape(rows, cols), element).ravel()
     target = np.empty(rows * cols + 1, np.int64)
     target[source] = np.arange(rows * cols)

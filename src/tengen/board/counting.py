@@ -1,4 +1,4 @@
-"""Count finished games by rule, given the dead stones; find stones that live unconditionally.
+"""Count finished games, given the dead stones; find stones that are alive unconditionally.
 
 Works on arrays (rows x columns of EMPTY, BLACK, WHITE), row 0 at the top.
 """
@@ -47,7 +47,7 @@ class Count:
 
     @property
     def owner(self) -> Grid:
-        """BLACK or WHITE on every point that counts for someone, else EMPTY."""
+        """BLACK or WHITE on every point that counts for that side, else EMPTY."""
         owner = np.zeros_like(self.kinds)
         for colour in (BLACK, WHITE):
             owner[self.points(colour)] = colour
@@ -66,23 +66,23 @@ class Count:
 
     @property
     def dame(self) -> BoolArray:
-        """Return the empty points that count for nobody because both colours reach them."""
+        """Return the empty points that count for neither side."""
         return self._where(k.DAME, k.NOBODY, k.BLACK_OPEN, k.WHITE_OPEN)
 
     @property
     def seki(self) -> BoolArray:
-        """Return the stones in seki and the points they hold, which give nothing."""
+        """Return the stones in seki and the points they hold, which score nothing."""
         return self._where(
             k.BLACK_SEKI_STONE, k.WHITE_SEKI_STONE, k.BLACK_SEKI_POINT, k.WHITE_SEKI_POINT
         )
 
     @property
     def false_eyes(self) -> BoolArray:
-        """Return the points their owner must fill, which give nothing."""
+        """Return the points their owner must fill, which score nothing."""
         return self._where(k.BLACK_FALSE_EYE, k.WHITE_FALSE_EYE)
 
     def dead_stones(self, colour: int) -> int:
-        """Return how many stones of a colour were taken for dead."""
+        """Return how many stones of a colour were counted as dead."""
         return int(np.count_nonzero(self.dead & (self.grid == colour)))
 
     def _total(self, colour: int) -> float:
@@ -103,7 +103,7 @@ class Count:
 
     @property
     def score(self) -> float:
-        """Return Black's points less White's."""
+        """Return Black's points minus White's."""
         return self.black - self.white
 
     @property
@@ -174,8 +174,8 @@ def count_territory(
 ) -> Count:
     """Count territory and prisoners (taken by Black, by White), given a mask of the dead stones.
 
-    `careful` gives no points in seki and in false eyes; `plain` gives every empty region that
-    touches one colour once the dead are off.
+    `careful` counts no points in seki and in false eyes; `plain` counts every empty region that
+    touches only one colour once the dead stones are removed.
 
     >>> grid = np.array([[0, 1, 0, 2, 0], [0, 1, 0, 2, 2], [0, 1, 0, 2, 0]], np.int8)
     >>> count_territory(grid, komi=0.5).result
@@ -250,7 +250,7 @@ def count_both(
 def overruled(
     mask: BoolArray, board: Board, *, dead: Iterable[str] = (), alive: Iterable[str] = ()
 ) -> BoolArray:
-    """Return a mask of dead stones with the blocks at some vertices dead, at others alive."""
+    """Return a mask of dead stones, overridden for the blocks at vertices `dead` and `alive`."""
     result, judged = mask.copy(), dict[int, bool]()
     for vertices, verdict in ((dead, True), (alive, False)):
         for vertex in vertices:
@@ -269,7 +269,7 @@ def tromp_taylor(grid: npt.ArrayLike, komi: float = 0.0) -> Count:
 def territory_margins(
     grids: npt.ArrayLike, dead: npt.ArrayLike, *, method: Method = "careful"
 ) -> IntArray:
-    """Return Black's territory and dead enemies less White's for stacks of grids and dead masks."""
+    """Return Black's margin in territory and dead stones for stacks of grids and dead masks."""
     stones = np.ascontiguousarray(grids, dtype=np.int8)
     fallen = np.ascontiguousarray(dead, dtype=np.bool_)
     if stones.ndim != 3 or stones.shape != fallen.shape:
@@ -287,7 +287,7 @@ class Safe(NamedTuple):
 
 
 def unconditional(grid: npt.ArrayLike, colour: int) -> Safe:
-    """Return what a colour keeps even if it passes for ever (Benson 1976).
+    """Return what a colour keeps even if it always passes (Benson 1976).
 
     >>> kept = unconditional([[0, 1, 0, 1, 2], [1, 1, 1, 1, 2], [2, 2, 2, 2, 2]], BLACK)
     >>> [int(mask.sum()) for mask in kept]

@@ -1,19 +1,19 @@
 """What every point counts for once the dead stones are known.
 
-`plain_kinds` floods: an empty region that touches one colour is that colour's. `careful_kinds`
-asks more, for each colour in turn:
+`plain_kinds` is a flood fill: an empty region that touches one colour is that colour's.
+`careful_kinds` does more, for each colour in turn:
 
 1. *Reach.* A colour reaches the empty points it can walk to from its stones. It can step onto a
    gate (a point between two enemy stones in a line, or between one and the edge) but not past
    it: the enemy answers on the far side. Points both colours reach are dame; points only one
    reaches are its regions.
 2. *Groups.* Blocks are joined by the regions and the dame they share.
-3. *False eyes.* A block that hangs on a region by one point only, and on no other way, may be
+3. *False eyes.* A block connected to a region by one point only, and in no other way, may be
    cut off there: that point is false.
 4. *Eyes.* Every region is worth 0, 1 or 2 eyes (`eye_value`), false points and points next to
    dame being open to the enemy. A group with fewer than two eyes is in seki.
 5. *Fill.* A false point must be filled, and gives nothing, if one of the sides it joins has no
-   eye of its own. Where an enemy stone was thrown in there, taking it costs its neighbour too.
+   eye of its own. If an enemy stone was thrown in there, capturing it costs the next point too.
 """
 
 # mypy: ignore-errors
@@ -178,7 +178,7 @@ def _is_cornered_six(cells, foes, board, width, nbr):
 
 @inner_kernel
 def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, force):
-    """Return the eyes a region is worth, or -1 where only a search can say and `force` is off."""
+    """Return the eyes a region is worth, or -1 if that needs a search and `force` is off."""
     if n_cells > MAX_CELLS:
         return 2
     foe = 3 - colour
@@ -199,7 +199,7 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
         return 2
     if not force:
         return -1
-    # The dame beside the region belong to the fight: the enemy enters there, or they are closed.
+    # The dame next to the region belong to the fight: the enemy enters there, or they are closed.
     fight = np.empty(MAX_CELLS, np.int64)
     for i in range(n_cells):  # a loop: slices take Numba seconds to compile
         fight[i] = cells[i]
@@ -367,8 +367,8 @@ def plain_kinds(grid, dead, kinds):
 def _prepare(grid, dead):
     """Lay the grid out with a border, the dead as empty.
 
-    Return it, the dead stones, who touches the empty region of each point (bit 1 Black, bit 2
-    White), and a stack.
+    Return it, the dead stones, which colours touch each point's empty region (bit 1 Black,
+    bit 2 White), and a stack.
     """
     rows, cols = grid.shape
     width = cols + 1
@@ -397,7 +397,7 @@ def _prepare(grid, dead):
 
 @kernel
 def careful_kinds(grid, dead, kinds):
-    """Write what every point counts for, seki and false eyes seen to (int8, rows x cols)."""
+    """Write what every point counts for, considering seki and false eyes (int8, rows x cols)."""
     rows, cols = grid.shape
     width = cols + 1
     board, fallen, touch, stack = _prepare(grid, dead)
@@ -421,7 +421,7 @@ def careful_kinds(grid, dead, kinds):
 
 @kernel
 def territory_margin(grid, dead, careful, kinds):
-    """Return Black's territory and dead enemies less White's; fill `kinds`."""
+    """Return Black's margin in territory and dead stones; fill `kinds`."""
     if careful:
         careful_kinds(grid, dead, kinds)
     else:
@@ -444,7 +444,7 @@ def territory_margin(grid, dead, careful, kinds):
 
 @inner_kernel
 def _is_gate(board, p, width, colour):
-    """Return whether `colour` or the edge stands on two opposite sides of p, not twice the edge."""
+    """Return whether p is between two stones of `colour` in a line, or between one and the edge."""
     for step in (1, width):
         a, b = board[p - step], board[p + step]
         if (a == colour and (b == colour or b == BORDER)) or (a == BORDER and b == colour):
@@ -456,7 +456,7 @@ def _is_gate(board, p, width, colour):
 def _gate_holds(board, fallen, width, entry, gate, beyond, colour):
     """Return whether the owner of a gate stops `colour` by a stone at `beyond`.
 
-    A fallen stone of the intruder may lie there, or the intruder stands at the gate already.
+    A dead stone of `colour` there breaks the gate; a stone at its entry or a dead one in it may.
     """
     if fallen[beyond] == colour:
         return False
@@ -478,7 +478,7 @@ def _touches(board, p, width, colour):
 
 @inner_kernel
 def mark_reach(board, fallen, width, colour, reach, stack):
-    """Set in `reach` the empty points that `colour` can walk to past no gate of the enemy."""
+    """Mark in `reach` the empty points that `colour` can walk to without passing an enemy gate."""
     n = len(board)
     foe = 3 - colour
     top = 0
@@ -505,7 +505,7 @@ def mark_reach(board, fallen, width, colour, reach, stack):
 
 @inner_kernel
 def is_barred(board, fallen, width, p, colour):
-    """Return whether p is a gate of the enemy that stops `colour` both ways."""
+    """Return whether p is a gate of the enemy that stops `colour` in both directions."""
     if not _is_gate(board, p, width, 3 - colour):
         return False
     for q in (p - width, p - 1, p + 1, p + width):
@@ -567,10 +567,10 @@ def _size_of(mask):
 
 @inner_kernel
 def _count_eyes(own, foe, turn, shape, nbr):
-    """Count the eyes that stand without another move of the defender, at most two.
+    """Count the eyes that the defender has without another move, at most two.
 
-    An eye is a closed part of the region whose empty cells all lie beside the defender's stones or
-    the wall. Seven cells live even if the attacker begins.
+    An eye is a closed part of the region whose empty cells are all next to the defender's stones
+    or the wall. Seven cells live even if the attacker moves first.
     """
     cells, wall, is_open, spent = shape[0], shape[1], shape[2], shape[3]
     touched = wall | _neighbour_mask(own, nbr)
@@ -592,7 +592,7 @@ def _count_eyes(own, foe, turn, shape, nbr):
 
 @inner_kernel
 def _take(cell, mover, other, cells, safe_mover, safe_other, nbr):
-    """Return the stones that `cell` takes, -1 for suicide; chains on safe cells are immortal."""
+    """Return the stones that `cell` captures, -1 for suicide; chains on safe cells are immortal."""
     mover |= cell
     taken = 0
     around = _neighbour_mask(cell, nbr) & other
@@ -630,7 +630,7 @@ def _key_of(own, foe, shut, turn, passed):
 
 @inner_kernel
 def _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads):
-    """Judge a position without moves: 1 the defender gets its eyes, 0 not, -2 - slot to search."""
+    """Judge a position statically: 1 if the defender gets its eyes, 0 not, -2 - slot to search."""
     if _count_eyes(own, foe, turn, shape, nbr) >= target:
         return 1
     lost = shape[2] & ~shut & foe
@@ -712,7 +712,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
         if not done:
             child = _slot_of(_key_of(new_own, new_foe, new_shut, 1 - turn, new_passed), keys)
             if child >= 0 and keys[child] != -1 and known[child] == _IN_PROGRESS:
-                continue  # nobody may repeat a position
+                continue  # positions may not repeat
             answer = _look_up(
                 new_own, new_foe, new_shut, 1 - turn, new_passed, target,
                 shape, nbr, keys, known, reads,
@@ -754,7 +754,7 @@ def eye_value(n, foe, wall, is_open, spent, nbr):
                 filled += 1
     keys = np.empty(_TABLE, np.int64)
     known = np.empty(_TABLE, np.int8)
-    # Every position on the stack has been read, so that it cannot be higher than the budget.
+    # Every position on the stack has been read, so the stack cannot exceed the budget.
     stack = np.empty((_BUDGET + 2, 8), np.int64)
     for target in range(2, 0, -1):
         for i in range(_TABLE):

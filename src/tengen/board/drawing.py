@@ -1,4 +1,4 @@
-"""Boards as text and as SVG: stones, marks, heat maps, ownership; reads such text back."""
+"""Draw boards as text and as SVG: stones, marks, heat maps, ownership; parse such text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parse_ascii(picture: str) -> NDArray[np.int8]:
 
 
 def format_ascii(grid: NDArray[np.int8], marks: Mapping[int, str] | None = None) -> str:
-    """Return the grid as text; `marks` puts one character over row-major indices."""
+    """Return the grid as text; `marks` maps row-major indices to characters."""
     rows, cols = grid.shape
     marks = marks or {}
     header = "   " + " ".join(GTP_LETTERS[:cols])
@@ -57,7 +57,7 @@ def format_ascii(grid: NDArray[np.int8], marks: Mapping[int, str] | None = None)
 
 
 def star_points(rows: int, cols: int) -> list[tuple[int, int]]:
-    """Return the points a wooden board marks with dots, as (row, column)."""
+    """Return the star points of a board, as (row, column)."""
 
     def lines(n: int) -> list[int]:
         if n < 7:
@@ -94,7 +94,7 @@ def format_svg(
     coordinates: bool = True,
     cell: int = 24,
 ) -> str:
-    """Return a self-contained SVG picture of the grid, as `Board.svg` describes; by indices."""
+    """Return a self-contained SVG picture of the grid, as `Board.svg` does; points are indices."""
     rows, cols = grid.shape
     margin = cell if coordinates else cell * 0.75
     width, height = (cols - 1) * cell + 2 * margin, (rows - 1) * cell + 2 * margin

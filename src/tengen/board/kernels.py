@@ -1,6 +1,6 @@
-"""The rules of Go on positions, which are arrays as `layout_kernels` describes them.
+"""The rules of Go, on positions stored in arrays as `layout_kernels` describes.
 
-Kernels trust their callers: they check no argument and raise nothing. Those that `Board` calls are
+Kernels trust their callers: they check no arguments and raise nothing. Those that `Board` calls are
 atomic, so that a board shared by threads by mistake is never half changed.
 """
 
@@ -44,7 +44,7 @@ from tengen.board.layout_kernels import (
 )
 from tengen.jit import atomic_kernel, hot_kernel, inner_kernel, kernel
 
-# The keys of positions: [colour, point] for stones, [0, 1 and 2] for the side to move.
+# Zobrist keys: [colour, point] for stones, [0, colour] for the side to move.
 ZOBRIST = np.random.Generator(np.random.PCG64(20031)).integers(
     -(2**63), 2**63 - 1, size=(3, MAX_POINTS), dtype=np.int64, endpoint=True
 )
@@ -126,7 +126,7 @@ def is_legal(s, p, colour):
 
 @hot_kernel
 def _is_possible(s, p, colour):
-    """Return whether `colour` may play the point `p` by all rules but those of ko."""
+    """Return whether `colour` may play the point `p` under all rules except ko."""
     if s[COLOUR, p] != EMPTY:
         return False
     width = s[SCALARS, COLS] + 1
@@ -137,12 +137,12 @@ def _is_possible(s, p, colour):
         if c == EMPTY:
             return True
         if c != BORDER:
-            # An own block with another liberty lends it; an enemy block in atari dies here.
+            # The move joins an own block with another liberty, or captures an enemy block in atari.
             if in_atari(s, s[HEAD, q]) != (c == colour):
                 return True
             if c == colour:
                 joins = True
-    # What is left is suicide; one lone stone may never be played so (it would change nothing).
+    # What is left is suicide, which is never legal for a lone stone (it would change nothing).
     return s[SCALARS, SUICIDE] == 1 and joins
 
 
@@ -343,7 +343,7 @@ def remember(table, key):
 
 @atomic_kernel
 def forget(table, key):
-    """Take a key out of the table, if it is there."""
+    """Remove a key from the table, if it is there."""
     mask = table.shape[0] - 1
     free = _slot(table, key)
     if table[free] == 0:
@@ -353,7 +353,7 @@ def forget(table, key):
         i = (i + 1) & mask
         if table[i] == 0:
             break
-        # A key behind the gap moves into it unless that lies before where its search begins.
+        # Move a later key into the gap, unless the search for that key starts after the gap.
         first = (table[i] ^ (table[i] >> 29)) & mask
         if (i - first) & mask >= (i - free) & mask:
             table[free] = table[i]
@@ -371,7 +371,7 @@ def regrow(table, larger):
 
 @hot_kernel
 def is_allowed(s, table, ko_rule, p, colour):
-    """Return whether `colour` may play `p`, the chosen ko rule included; a pass always may."""
+    """Return whether `colour` may play `p` under the given ko rule; a pass is always legal."""
     if p == PASS:
         return True
     if ko_rule == KO_SIMPLE:
@@ -396,7 +396,7 @@ def allowed_mask(s, table, ko_rule, colour, out):
 
 @atomic_kernel
 def push(s, table, ko_rule, p, colour):
-    """Play a move and remember the position, unless `p` is no pass and no empty point.
+    """Play a move and remember the position, provided that `p` is a pass or an empty point.
 
     Return whether it was played, and the key of the position if it is new, else 0.
     """
@@ -409,7 +409,7 @@ def push(s, table, ko_rule, p, colour):
 
 @atomic_kernel
 def replay(s, colours, points):
-    """Play moves in order; return how many were played before one on no empty point."""
+    """Play moves in order until one whose point is not empty; return how many were played."""
     for i in range(points.shape[0]):
         p = points[i]
         if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
@@ -433,7 +433,7 @@ def verdict(s, table, ko_rule, p, colour):
     return KO_RETAKEN if p == s[SCALARS, KO] else SUICIDAL
 
 
-# ----- Questions about blocks -----
+# ----- Queries -----
 
 
 @atomic_kernel
@@ -512,9 +512,9 @@ def area_score(s):
 
 @inner_kernel
 def number_alike(kind, width, number, stack):
-    """Number the connected sets of points of one kind, by their first points; return how many.
+    """Number the connected sets of points of one kind by first point; return how many there are.
 
-    Points of a negative kind, the border among them, get -1. `stack` has room for every point.
+    Points of a negative kind, including the border, get -1. `stack` has room for every point.
     """
     number[:] = -1
     count = 0
@@ -577,7 +577,7 @@ def batch_scores(states, out):
 # ----- Whole collections of games -----
 
 
-TRUSTED = -1  # in place of a ko rule: every move is played if its point is empty
+TRUSTED = -1  # in place of a ko rule: play every move whose point is empty
 
 
 @kernel
@@ -587,8 +587,8 @@ def replay_games(
 ):  # fmt: skip
     """Play `share` of every game's moves and return how many moves were played.
 
-    ends[g] becomes the number of the first refused move (from 0; -1 for none), with which the game
-    ends, and the stones taken by Black and by White. `grids`, unless empty, gets last positions.
+    ends[g] becomes the number of the first refused move (from 0; -1 for none), where the game
+    ends, and the stones captured by Black and by White. `grids`, unless empty, gets last positions.
     """
     s = new_state(rows[0], cols[0]) if rows.shape[0] > 0 else new_state(2, 2)
     table = np.zeros(2, np.int64)
@@ -635,7 +635,7 @@ def replay_games(
 
 # ----- Random numbers -----
 #
-# A generator is an array of one uint64 word, advanced by splitmix64. A stream is named by (seed,
+# A generator is an array of one uint64 word, advanced by splitmix64. A stream is given by (seed,
 # index), so that work item `index` draws the same numbers whichever worker runs it.
 
 

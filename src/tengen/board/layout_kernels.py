@@ -1,4 +1,4 @@
-"""Lay a Go position out in one integer array: name its fields and numbers, do nothing with them.
+"""The layout of a Go position in one integer array: only constants, no functions.
 
 A position is one int64 array `s` of shape (FIELDS, N). The board is stored as a line with a border:
 point(row, column) = (row + 1) * W + column + 1 with W = columns + 1, so the neighbours of p are p -
@@ -7,8 +7,8 @@ serves as the right edge of one row and the left edge of the next. N = (rows + 2
 is always border and stands for a pass.
 
 Each row of `s` is one field over the points, named by the constants below; the row SCALARS holds
-single numbers. Blocks of stones are circular lists (NEXT) with one stone as their HEAD; what is
-known of a block (SIZE, pseudo-liberties, BHASH) is stored at its head. A pseudo-liberty is a pair
+single numbers. Blocks of stones are circular lists (NEXT) with one stone as their HEAD; the
+data of a block (SIZE, pseudo-liberties, BHASH) is stored at its head. A pseudo-liberty is a pair
 (stone, empty neighbour); with their number n, sum a and sum of squares b, a * a == n * b holds
 exactly when all of them are the same point: the block is in atari, and a // n is its only liberty.
 """
@@ -20,7 +20,7 @@ PASS = 0
 
 # Fields: rows of a state.
 COLOUR = 0  # EMPTY, BLACK, WHITE or BORDER
-HEAD = 1  # of a stone: the stone that stands for its block
+HEAD = 1  # of a stone: the stone that represents its block
 NEXT = 2  # of a stone: the next stone of its block, in a circle
 SIZE = 3  # at a head: stones in the block
 PLIB = 4  # at a head: number of pseudo-liberties

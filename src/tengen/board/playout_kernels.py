@@ -1,11 +1,11 @@
-"""Random games to the end, light and heavy, on a second board layout made for their speed.
+"""Light and heavy playouts, on a second board layout made for speed.
 
 The position is one flat uint64 array `b` with a record of eight words per point, 64 bytes, a cache
 line: colour, head, next, size, pseudo-liberties (number, sum, sum of squares) and the place in the
 list of empty points. A point is named by the offset of its record, so that `b[p + HEAD_]` needs no
 multiplication, and everything is unsigned, so that Numba leaves out its test for negative indices;
 that alone doubles the speed of the plain layout in `kernels`. Numbers must stay uint64 throughout:
-a bare Python literal would turn them into floats, hence the named constants.
+a bare Python literal would turn them into floats, so constants have names.
 
 `v` holds what changes during a playout: V_EMPTY empty points, V_KO, V_RNG, V_LAST, V_LAST2.
 """
@@ -77,7 +77,7 @@ def load(s, b, empty, v):
 
 @inner_kernel
 def load_line(line, cols, b, empty, v):
-    """Copy a bordered line of colours into the fast layout; return if all blocks have liberties."""
+    """Load a bordered line of colours; return whether all blocks have liberties."""
     n = line.shape[0]
     width = cols + 1
     b[:] = U0
@@ -149,8 +149,8 @@ def is_playable(b, p, colour, width):
     e, w, s, n = b[p + RECORD], b[p - RECORD], b[p + width], b[p - width]
     if (e == U0) | (w == U0) | (s == U0) | (n == U0):
         return True
-    # Without branches, which the processor could not foresee: an own block with another liberty
-    # lends it, an enemy block in atari dies.
+    # Without branches, which the processor could not predict: the move joins an own block
+    # with another liberty, or captures an enemy block in atari.
     enemy = U3 - colour
     good = False
     for k in range(4):
@@ -183,7 +183,7 @@ def _put_stone(b, empty, count, p, colour, width):
     b[p + NEXT_] = p
     b[p + SIZE_] = U1
     # Empty and border points have record 0 as their head, so that taking a pseudo-liberty from
-    # every neighbour needs no branch; what record 0 collects means nothing.
+    # every neighbour needs no branch; what record 0 collects is meaningless.
     square = p * p
     libs, total, squares = U0, U0, U0
     own = False
@@ -295,8 +295,8 @@ def set_aside(b, empty, i, left):
 def light_playout(b, empty, v, colour, width, limit, trace):
     """Play uniformly random moves until both sides pass or `limit` plies; return plies played.
 
-    Refused candidates are swapped out of the draw. `trace` receives the moves (0 for a pass). What
-    changes is kept in local names: stores to one array make the compiler doubt the others.
+    Refused candidates are swapped out of the draw. `trace` receives the moves (0 for a pass). State
+    is kept in local variables: after a store to one array the compiler reloads the others.
     """
     count, ko, rng = v[V_EMPTY], v[V_KO], v[V_RNG]
     passes = 0
@@ -445,7 +445,7 @@ def _answers(b, last, colour, width, out):
 
 @kernel
 def _shapes_near(b, v, last, colour, width, shapes, out):
-    """Collect the empty points around the last move where a known shape stands; return how many."""
+    """Collect the empty points around the last move that match a known shape; return how many."""
     count = 0
     for i in range(8):
         q = _around(last, i, width)
@@ -519,7 +519,7 @@ def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
 
 @kernel
 def run_chunk(s, shapes, heavy, first, count, seed, limit, scores, ownership):
-    """Run playouts from number `first` on, each with its own random stream; return their plies."""
+    """Run `count` playouts from number `first` on, each with its own stream; return the plies."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = U((cols + 1) * 8)
     points = s.shape[1]

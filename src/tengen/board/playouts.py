@@ -1,4 +1,4 @@
-"""Playouts of a position (mean score, chances, ownership) and games played on to their end."""
+"""Playouts of a position (mean score, win rate, ownership), and playing games to the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tengen.parallel import share
 
 Kind = Literal["light", "heavy"]
 
-_SHARE = 32  # playouts below which another thread does not pay
+_SHARE = 32  # fewest playouts that are worth another thread
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def playouts(
     ownership = np.zeros(board.rows * board.cols, np.int32)
     limit = 3 * board.rows * board.cols
     adding = Lock()
-    state = kernels.copied(board.state)  # the board may go on in another thread
+    state = kernels.copied(board.state)  # another thread may play on the board
 
     def run(first: int, last: int) -> None:
         part = np.zeros_like(ownership)
@@ -127,7 +127,7 @@ def shape_table() -> BoolArray:
 
 
 def random_point(board: Board, rng: np.random.Generator) -> Point:
-    """Return any legal point with equal chances, own eyes too; a pass where there is none."""
+    """Return a uniformly random legal point, own eyes included; a pass if there is none."""
     points = np.flatnonzero(board.legal_mask()[:-1])
     if not len(points):
         return PASS
@@ -135,7 +135,7 @@ def random_point(board: Board, rng: np.random.Generator) -> Point:
 
 
 def play_random(board: Board, plies: int, rng: np.random.Generator) -> Board:
-    """Play so many random plies on this very board and return it; fewer when points run out."""
+    """Play `plies` random plies on this board (in place) and return it; fewer if points run out."""
     for _ in range(plies):
         move = random_point(board, rng)
         if move == PASS:
@@ -145,9 +145,9 @@ def play_random(board: Board, plies: int, rng: np.random.Generator) -> Board:
 
 
 def play_to_end(board: Board, choose: Callable[[Board], int], *, limit: int | None = None) -> Board:
-    """Play on, on this very board, and return it: until two passes, a resignation or a limit.
+    """Play on (in place) until two passes, a resignation or the limit; return the board.
 
-    The limit is a number of further plies, three times the board's points unless given.
+    `limit` is a number of further plies, three times the board's points by default.
     """
     for _ in range(3 * board.rows * board.cols if limit is None else limit):
         if board.is_over:

@@ -27,7 +27,7 @@ class Rules:
     handicap_bonus: HandicapBonus = "none"
     """Points to White for N handicap stones under area counting: none, N, or N - 1."""
     komi: float = 7.5
-    """The usual compensation under these rules; a board may be given another."""
+    """The usual compensation under these rules; a board may use another."""
 
     def __post_init__(self) -> None:
         choices = {"ko": KoRule, "scoring": Scoring, "handicap_bonus": HandicapBonus}
@@ -37,7 +37,7 @@ class Rules:
 
     @classmethod
     def of(cls, rules: Rules | str) -> Rules:
-        """Return rules as they are, or the preset of a name."""
+        """Return `rules` unchanged, or the preset of that name."""
         if isinstance(rules, str):
             return cls.preset(rules)
         if not isinstance(rules, Rules):
@@ -46,7 +46,7 @@ class Rules:
 
     @classmethod
     def preset(cls, name: str) -> Rules:
-        """Return the rules of this name, with the spellings found in game records."""
+        """Return the preset of this name; accepts the spellings found in game records."""
         key = name.strip().lower().replace("-", "_").replace(" ", "_")
         key = _ALIASES.get(key, key)
         if key not in PRESETS:
@@ -54,13 +54,13 @@ class Rules:
         return PRESETS[key]
 
     def compensation(self, handicap: int) -> float:
-        """Return White's points for so many handicap stones; none where territory is counted."""
+        """Return White's points for `handicap` stones; 0 under territory scoring."""
         points = {"none": 0, "n": handicap, "n-1": handicap - 1}
         due = handicap >= 2 and self.scoring == "area"
         return float(points[self.handicap_bonus] if due else 0)
 
     def komi_or(self, komi: object) -> float:
-        """Return a komi after checking it, the usual one for None."""
+        """Return a checked komi; None stands for the usual one."""
         try:
             points = self.komi if komi is None else float(komi)  # type: ignore[arg-type]
         except (TypeError, ValueError):
@@ -98,7 +98,7 @@ _ALIASES = {
 }
 
 HANDICAP_KOMI = 0.5
-"""Komi of a game with handicap stones by default."""
+"""Default komi of a game with handicap stones."""
 
 
 def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:

@@ -1,7 +1,7 @@
 """Tactics: liberties, eyes, unconditional life, ladders, small fights; the simplest players' moves.
 
 The functions work on a state `s`, or on a line of colours as a state keeps it (row COLOUR, int64)
-and the width W = columns + 1. Scratch comes from `safety_scratch`.
+and the width W = columns + 1. Scratch arrays come from `safety_scratch`.
 """
 
 # mypy: ignore-errors
@@ -37,7 +37,7 @@ _STAMP = 0  # _MARK[0] belongs to a border point: it holds the last stamp
 _ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, _MOVES = range(8)
 _FRAME = _MOVES + 13
 _MAX_DEPTH = 512
-MAX_READS = 2000  # positions a ladder may cost before the block counts as out of it
+MAX_READS = 2000  # positions read in a ladder before the block counts as escaped
 
 
 @kernel
@@ -85,7 +85,7 @@ def _liberties(line, p, width, limit, scratch, libs):
 
 @kernel
 def eye_map(line, width, out):
-    """Write into `out` (bordered) the owner of a real eye, his negative for a false one, else 0.
+    """Write into `out` (bordered) the owner of a real eye, its negative for a false one, else 0.
 
     Two enemy stones on the diagonals make an eye false, one is enough at the edge.
     """
@@ -144,7 +144,7 @@ def _number(line, width, colour, stones, number, stack):
 
 @kernel
 def benson(line, width, colour, out):
-    """Mark what no play of the enemy can take: 1 for the blocks of `colour`, 2 for their regions.
+    """Mark what the enemy can never capture: 1 for the blocks of `colour`, 2 for their regions.
 
     An enemy cannot live in a marked region: each of its empty points touches a living block.
     """
@@ -305,7 +305,7 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
 
 @kernel
 def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
-    """Return the deciding move of the side to move or 0; -1, and moves to try, to read on."""
+    """Return the deciding move of the side to move, or 0; -1 to read on, with moves in `frame`."""
     libs = np.empty(3, np.int64)
     n = _liberties(line, p, width, 3, scratch, libs)
     reads[0] += 1
@@ -324,7 +324,7 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
         frame[_MOVES + 1] = libs[1]
         frame[_TOTAL] = 2
     else:
-        # Running out comes first: it is what ladders are made of.
+        # Try running first: ladders mostly consist of that.
         frame[_TOTAL] = 1 + _attackers_in_atari(line, p, width, scratch, frame[_MOVES + 1 :])
     return -1
 
@@ -333,8 +333,8 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
 def read_ladder(line, p, width, attacking, ko, reads, scratch):
     """Return the move that decides the ladder on the block at p for the side to move, or 0.
 
-    With `attacking` the enemy moves, by nothing but atari, else the owner of a block in atari. `ko`
-    is forbidden to the first. It has its own stack: a recursive kernel cannot be cached on disk.
+    With `attacking` the enemy moves, always by atari, else the owner of a block in atari. The first
+    move must not be `ko`. It has its own stack: a recursive kernel cannot be cached on disk.
     """
     colour = line[p]
     libs = np.empty(3, np.int64)
@@ -420,7 +420,7 @@ def liberties_if_played(line, width, out):
 
 @kernel
 def read_fight(line, width, target, inside, first):
-    """Return whether the block at `target` FALLS or HOLDS if the colour `first` begins, or UNKNOWN.
+    """Return whether the block at `target` FALLS or HOLDS if `first` moves first, or UNKNOWN.
 
     Both sides play on the points of `inside` and on those of captured stones. Ko is simple, the
     defender may pass, an attack that takes too long fails.
@@ -449,7 +449,7 @@ def read_fight(line, width, target, inside, first):
                     board, before[_MOVE], 3 - mover, scratch[_CHANGED], before[_BEFORE],
                     frame[_BEFORE],
                 )  # fmt: skip
-            # The other side moved: what it wanted replaces what it had.
+            # If this side failed, the other side's last move has achieved its aim.
             if frame[_BEST] != wanted:
                 before[_BEST] = frame[_BEST]
             continue
@@ -484,12 +484,12 @@ def read_fight(line, width, target, inside, first):
 
 # ----- All ladders of a position -----
 #
-# Reading is cut off after a number of positions, and how far it comes by then depends on the order
-# in which moves are tried. So the board is turned to one of its eight views first, always the same
-# one for mirror images and for swapped colours.
+# Reading is cut off after a number of positions, and how far it gets depends on the order in which
+# moves are tried. So the board is first turned to one of its eight views, always the same one for
+# mirror images and for swapped colours.
 
 
-# What a ladder says of a move; two numbers each: blocks of one or two stones, and larger ones.
+# What a ladder means for a move; two bits each: for blocks of one or two stones, and larger ones.
 _RUNS_IN_VAIN, _RUNS, _SAVES_FROM_LADDER, CATCHES, ATARI_IN_VAIN = 0, 1, 2, 3, 4
 _TAKES_LOST, _TAKES_RUNNER, _BLOCKS_LADDER = 5, 6, 7
 _LADDER_READS = 200  # positions one ladder may cost
@@ -522,7 +522,7 @@ def read_blocks(s, start, count, libs, stamp):
 
 @inner_kernel
 def _seen_from(symmetry, i, rows, cols):
-    """Return the point at row-major place `i` of a view: upside down, mirrored, transposed bits."""
+    """Return the point at row-major index `i` of a view: bits flip rows, columns, transpose."""
     row, col = i // cols, i % cols
     if symmetry & 4:
         row, col = col, row
@@ -535,7 +535,7 @@ def _seen_from(symmetry, i, rows, cols):
 
 @inner_kernel
 def _chosen_view(s, mover):
-    """Return the view whose stones come first: empty, then the mover's, then the other's."""
+    """Return the first view in lexicographic order: empty, the mover's stones, the other's."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     best = 0
     for symmetry in range(1, 8 if rows == cols else 4):
@@ -553,8 +553,8 @@ def _chosen_view(s, mover):
 def read_ladders(s, mover, start, count, libs, said, stones):
     """Read the ladders of all blocks with one or two liberties.
 
-    Bit 2 k + size of said[p] tells that k holds of playing p; stones[head] is 1 to 4: lost in a
-    ladder, escapes from atari, can be caught in one, cannot be caught.
+    Bit 2 k + large of said[p] is set if k holds for a move at p; stones[head] is 1 to 4: lost
+    in a ladder, escapes from atari, can be caught in one, cannot be caught.
     """
     any_short = False
     for p in range(s.shape[1]):
@@ -611,15 +611,15 @@ def read_ladders(s, mover, start, count, libs, said, stones):
 
 # ----- Blocks of a state with few liberties -----
 #
-# `w` is integer scratch (WORK_ROWS, N): what is known of blocks at their heads, stamps, and the
+# `w` is integer scratch (WORK_ROWS, N): the data of blocks at their heads, stamps, and the
 # scratch of the ladder reader.
 
 LIBERTIES, LIB1, LIB2, _STAMPS, _READING = 0, 1, 2, 3, 4
 WORK_ROWS = _READING + _SCRATCH_ROWS
 
 _MANY = 6
-"""Liberties are counted no further than this."""
-_MOVE_READS = 100  # positions that one ladder may cost where every move asks for several
+"""Liberties are counted up to this number."""
+_MOVE_READS = 100  # positions to read per ladder where every move needs several
 
 
 @inner_kernel
@@ -705,7 +705,7 @@ def touches_atari(s, head, width):
 
 @kernel
 def catches(s, w, head, lib, other, width):
-    """Return whether the enemy catches the block with liberties `lib` and `other` by `lib`."""
+    """Return whether the enemy catches the block with liberties `lib` and `other` at `lib`."""
     return _way(s, w, head, width, True, other) == lib
 
 
@@ -721,9 +721,9 @@ def _way(s, w, head, width, attacking, forbidden):
     return read_ladder(s[COLOUR], head, width, attacking, forbidden, reads, w[_READING:])
 
 
-# ----- Moves of the simplest players: any point, or the one that gives most liberties -----
+# ----- Moves of the simplest players: any point, or the one that gives the most liberties -----
 #
-# `allowed` is the row-major mask of moves that the caller permits; superko is the caller's.
+# `allowed` is the row-major mask of moves that the caller permits; superko is up to the caller.
 
 # How `maxlib_move` averages liberties.
 BY_BLOCK, BY_STONE = 0, 1

@@ -1,6 +1,6 @@
-"""The command line: the table of commands, imported on use, and what failures exit with.
+"""The command line: the table of commands, imported on use, and exit statuses for errors.
 
-Exit status: 0 done, 1 the user's mistake, 3 interrupted, 4 our bug, 143 ended by SIGTERM.
+Exit status: 0 success, 1 user error, 3 interrupted, 4 a bug in tengen, 143 ended by SIGTERM.
 """
 
 from __future__ import annotations
@@ -197,13 +197,13 @@ def main() -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    """End the work as Ctrl-C does, closing what is open; a second signal ends it at once."""
+    """Stop as Ctrl-C does, closing what is open; a second signal ends the process at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     raise Terminated
 
 
 def _complain(message: str) -> int:
-    """Print a mistake as one line, also if a file's name has two; return the exit status."""
+    """Print an error as one line, even if it contains line breaks; return the exit status."""
     line = printable(message).replace("\n", "\\n")
     print(f"tengen: {line}", file=sys.stderr)
     return 1

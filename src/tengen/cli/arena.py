@@ -101,7 +101,7 @@ def run(
 
 
 def _left(games: int, shown: Shown, *, told: bool = True) -> int:
-    """Say how many games are left; return the exit status."""
+    """Print how many games are left; return the exit status."""
     if games and told:
         shown.remark(f"{games} games are left; the same command plays them")
     return 3 if games else 0

@@ -25,7 +25,7 @@ class Coach:
     _lessons: list[dict[str, Any]] = field(default_factory=list)
 
     def look(self, board: Board) -> str:
-        """Review the last move; return what to say if it lost too much, else nothing."""
+        """Review the last move; return a message if it lost too much, else an empty string."""
         move = _reviewed(board)
         if not move.verdict:
             return ""
@@ -42,7 +42,7 @@ class Coach:
         )
 
     def summary(self, game: str) -> list[str]:
-        """Name the most expensive moves and keep them as problems."""
+        """Return a list of the most expensive moves, and keep them as problems."""
         if not self._lessons:
             return ["No move of yours lost much."]
         with _database() as store:

@@ -256,9 +256,9 @@ def review(
     """Review games: points lost by each move, better moves, surprises, the final score.
 
     A first pass evaluates every position once; then the doubtful moves are searched, unless --quick
-    is given. One game gives an annotated SGF and a page that opens in any browser; the page is
-    there after the first pass already. Several games fill a folder with one page per game, an
-    index, a table of all moves and a summary of the players; --resume continues.
+    is given. One game gives an annotated SGF and a page that opens in any browser; a first version
+    of the page is written after the first pass. Several games fill a folder with one page per game,
+    an index, a table of all moves and a summary of the players; --resume continues.
     """
     from tengen.records.corpus import packed_games
     from tengen.reviews.batch import review_library
@@ -336,7 +336,7 @@ def _review_one(
 
 
 def _review_folder(files: list[str], out: Path | None) -> Path:
-    """Return the folder for the reviews of several games; never one that is read."""
+    """Return the folder for the reviews of several games; fail if it is an input or inside one."""
     first = Path("review" if files[0] == "-" else files[0]).resolve()
     name = first.name if first.is_dir() else first.name.split(".")[0]
     folder = out or (Path(files[0]).parent if files[0] != "-" else Path()) / f"{name}.review"

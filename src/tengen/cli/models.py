@@ -202,7 +202,7 @@ def _levels() -> list[dict[str, Any]]:
 
 
 def _show_player(value: dict[str, Any]) -> None:
-    """Print one player's options; of `tengen` also the levels with Elo and rank on each board."""
+    """Print one player's options; for `tengen` also the levels with Elo and rank on each board."""
     print(f"{value['name']}: {value['help']}\n  {value['example']}")
     if value["options"]:
         rows = [(o["name"], o["kind"], o["default"] or "", o["help"]) for o in value["options"]]

@@ -178,7 +178,7 @@ def train_self_play(
     work: WorkOptions,
     shown: Shown,
 ) -> None:
-    """Train a network by self-play; it is model.safetensors in the folder of the run."""
+    """Train a network by self-play; writes model.safetensors into the folder of the run."""
     from tengen.learners.network import DeepNetwork
 
     first = None if start is None else DeepNetwork.load(start)

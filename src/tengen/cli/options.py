@@ -72,7 +72,7 @@ class Resumable(Options):
     given: frozenset[str] = frozenset()  # names of the settings that the user gave
 
     def settings(self, folder: Path, settings: _Settings) -> _Settings:
-        """Return the settings; those of a resumed run where the user gave no others."""
+        """Return the settings; a resumed run keeps its own unless the user gave others."""
         from tengen.models import resumed_settings
 
         return resumed_settings(folder, settings, self.given) if self.resume else settings

@@ -211,7 +211,7 @@ def evaluate_scoring(
 def train_symmetry_network(
     settings: SymmetrySettings, training: RunFolder, workers: Workers = 1, *, shown: Shown
 ) -> None:
-    """Learn by self-play with TD(lambda); stops and resumes exactly."""
+    """Learn by self-play with TD(lambda); a stopped run resumes exactly."""
     from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.models import Run
 

@@ -85,7 +85,7 @@ def play(
 
 
 def _evened(game: _Game, mine: int) -> _Game:
-    """Return the game with what makes it fair between somebody's level and the player's."""
+    """Return the game with the handicap and komi that are fair for level `mine`."""
     from tengen.arena.placing import advise
 
     level = _level_of(game.player)
@@ -102,7 +102,7 @@ def _evened(game: _Game, mine: int) -> _Game:
 
 
 def _level_of(player: str) -> int | None:
-    """Return the number of a spec that names a level of `tengen`."""
+    """Return the level in a spec such as `tengen:level=3`; None for other specs."""
     from tengen.players import parse_spec
 
     name, options = parse_spec(player)

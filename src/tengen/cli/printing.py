@@ -79,12 +79,12 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     for row in rows:
         sheet.add_row(*map(for_rich, row))
     console = Console()
-    # Where there is no terminal, a table may be as wide as it likes.
+    # Without a terminal, a table may be as wide as it needs.
     Console(width=None if console.is_terminal else 400).print(sheet)
 
 
 def _is_fact(value: object) -> bool:
-    """Whether a value fits into one cell."""
+    """Return whether a value fits into one cell."""
     return value is not None and not (
         isinstance(value, list) and any(isinstance(each, list | Mapping) for each in value)
     )

@@ -41,14 +41,14 @@ def gtp(
         _refuse_programs(player)
     make = partial(_make_player, safe=safe)
     engine = GtpEngine(make, player, rules=rules, seed=chosen, safe=safe)
-    # A reader of its own: a thread may still wait in it when Python closes its standard input at
-    # the end, and closing a reader in use aborts the process.
+    # A separate reader: a thread may still wait in it when Python closes its standard input at
+    # exit, and closing a reader in use aborts the process.
     source = open(standard_input().fileno(), "rb", closefd=False)  # noqa: SIM115
     engine.run(source, sys.stdout.buffer)
 
 
 def _make_player(spec: str, *, safe: bool = False) -> Player:
-    """Import the players when one is needed."""
+    """Make a player; import the players only when one is needed."""
     if safe:
         _refuse_programs(spec)
     from tengen.players import make_player
@@ -57,7 +57,7 @@ def _make_player(spec: str, *, safe: bool = False) -> Player:
 
 
 def _refuse_programs(spec: str) -> None:
-    """Refuse a spec that names a program or a class, also in an option."""
+    """Refuse a spec that names a program or a class, even inside an option."""
     if re.search(r"(gtp|python)\s*:", spec, re.IGNORECASE):
         raise SpecError(f"{spec!r}: no gtp: or python: in safe mode")
 
@@ -103,7 +103,7 @@ def web(
     """Play, review, score and compare models on a board in the browser."""
     from tengen import compiling
 
-    # Moves are checked one at a time here: plain Python does until the next start.
+    # Moves are checked one at a time here: plain Python is fast enough until the next start.
     compiling.spare("board.kernels", quiet=True)
     from tengen.web.app import serve
     from tengen.web.services import LOOPBACK, Settings

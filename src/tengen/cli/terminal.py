@@ -1,4 +1,4 @@
-"""A game in the terminal or through a pipe: read words, draw the board, say what happened."""
+"""A game in the terminal or through a pipe: read commands, draw the board, print what happened."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _draw_with_colours(board: Board, marks: dict[int, str]) -> None:
 
 
 def _strength_of(player: str, board: Board) -> str:
-    """Return what a player was measured to be on a board; empty if it was not."""
+    """Return a player's measured strength on a board; empty if it was not measured."""
     for entry in recorded():
         if (entry["player"], entry["size"]) == (player.strip(), f"{board.rows}x{board.cols}"):
             return f" (about {rank_of(entry['elo'])}, {entry['elo']:.0f} Elo)"
@@ -104,13 +104,13 @@ def _strength_of(player: str, board: Board) -> str:
 
 @dataclass
 class Conversation:
-    """What is said and shown in a game. The word `undo` calls `do_undo`, and so on."""
+    """The dialogue of a game. The command `undo` calls `do_undo`, and so on."""
 
     game: LocalGame
     screen: Screen
     path: Path | None = None  # where the game is kept
-    named: bool = False  # whether the person named that place
-    teacher: Coach | None = None  # reviews each move of the person, if asked for
+    named: bool = False  # whether the user chose that path
+    teacher: Coach | None = None  # reviews each move of the person; None unless requested
     _asked: int = -1  # the number of moves when the person was asked whether to pass
     _saved: set[Path] = field(default_factory=set)
 
@@ -143,7 +143,7 @@ class Conversation:
             self.screen.say(f"`{command}` goes on with this game{where}")
 
     def _obey(self, words: list[str]) -> bool:
-        """Do what one line says; return False to leave."""
+        """Run the command of one line; return False to quit."""
         name = words[0].lower() if words else "pass"
         if name != "pass":
             self._asked = -1
@@ -240,7 +240,7 @@ class Conversation:
         *parts, _ = count.explain().splitlines()
         self.screen.say("\n".join([*parts, f"Result: {game.result}"]))
 
-    # ----- Words; the docstrings are what `help` prints -----
+    # ----- Commands; `help` prints the docstrings -----
 
     def do_pass(self, words: list[str]) -> None:
         """pass; two passes end the game and it is counted"""
@@ -323,7 +323,7 @@ class Conversation:
         self.screen.say(f"Estimate, not a count. {state}: {result} (by {outlook.by})")
 
     def do_dead(self, words: list[str]) -> None:
-        """after the game: `dead C3` changes a block's fate and counts anew"""
+        """after the game: `dead C3` changes a block's fate and counts again"""
         if self.game.is_counting and len(words) != 1:
             raise IllegalMoveError("say dead and a vertex, for example dead C3")
         self.game.toggle(" ".join(words))

@@ -1,4 +1,4 @@
-"""What was played in a position of a collection of games: an index on disk, and its answers."""
+"""Find the moves that a collection of games has in a position, with an index on disk."""
 
 from tengen.explorer.answers import Answer, NextMove, explore, picture
 from tengen.explorer.index import (

@@ -1,7 +1,7 @@
 """The moves played in a position, with the opinions of models.
 
 Games that are equal after a symmetry or with swapped colours count together; results are given for
-the colours of the asked position. In a corner the next move there counts, however late.
+the colours of the queried position. In a corner the next move there counts, however late.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class NextMove:
 
     @property
     def name(self) -> str:
-        """The move for people: a vertex or `pass`."""
+        """The move for display: a vertex or `pass`."""
         return str(self.points[0])
 
     @property
@@ -66,14 +66,14 @@ class NextMove:
 
 @dataclass(frozen=True)
 class Answer:
-    """The moves of a collection in a position."""
+    """The moves that a collection has in a position."""
 
     board: Board
-    corner: str | None  # name of the corner that was asked for; None for the whole board
+    corner: str | None  # name of the queried corner; None for the whole board
     collection: int  # games in the collection
     plies: int  # indexed moves per game
-    games: int  # that continued from the position; in a corner: times that this side did so there
-    elsewhere: int  # times that this side answered a corner's last move outside it at first
+    games: int  # that continued from the position; in a corner: times this side played on there
+    elsewhere: int  # times that this side first answered a corner's last move elsewhere
     moves: tuple[NextMove, ...]
 
     def marks(self) -> dict[str, NextMove]:
@@ -112,7 +112,7 @@ def explore(
     """Return the moves played next in the position of a board, or in the corner of its moves.
 
     Policies give probabilities (in a corner: among its moves), evaluators Black's points after a
-    move. `limit` bounds the moves; shares are of all.
+    move. `limit` bounds the number of moves; shares refer to all of them.
     """
     where = corner_of(board) if corner else None
     folded = fold(board, where)

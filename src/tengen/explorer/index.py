@@ -1,12 +1,12 @@
 """The index of a collection's openings: folded positions with their moves, results and dates.
 
-The index is one safetensors file, read where it is needed. Its arrays:
+The index is one safetensors file, read on demand. Its arrays:
 
     keys      int64   keys of positions, sorted; a position's key is the same for all its mirror
                       images, and for the position with colours and side to move swapped
     starts    int64   where the rows of each position begin; one entry more
     rows      int32   one row per next move: see `kernels` (COUNT, WINS, ... of the side to move)
-    names     uint8   the names of the files, one behind the other, and
+    names     uint8   the names of the files, concatenated, and
     ends      int64   where each of them ends
     origins   int32   number of the file and of the game in it, for each game
 
@@ -51,17 +51,17 @@ CORNERS = ("top left", "top right", "bottom left", "bottom right")
 
 
 class Geometry(NamedTuple):
-    """The tables of one board shape that positions are folded with."""
+    """The tables for folding positions of one board shape."""
 
     turned: IntArray  # turned[t, p]: where symmetry t takes point p
     back: IntArray  # back[t, p]: where symmetry t takes p from
     corners: IntArray  # number of each point's corner; NOWHERE on middle lines and for a pass
     into: IntArray  # into[q]: the symmetries that take corner q to the first corner
-    salts: IntArray  # what tells keys of this shape's boards, and of its corners, from all others
+    salts: IntArray  # make the keys of this shape's boards, and of its corners, unique
 
 
 class Folded(NamedTuple):
-    """A position as in the index, and the symmetries that lead there."""
+    """The key of a position in the index, and the symmetries that lead there."""
 
     key: int
     turns: tuple[int, ...]  # rows of `Geometry.turned`; several where the position is symmetric
@@ -91,7 +91,7 @@ def geometry(rows: int, cols: int) -> Geometry:
 
 
 def corner_of(board: Board) -> int:
-    """Return the corner that holds all moves of a board; the top right one without any."""
+    """Return the corner that holds all moves of a board; the top right one if it has none."""
     tables = geometry(board.rows, board.cols)
     played = [point for _, point in board.moves if point]
     found = {int(tables.corners[point]) for point in played}
@@ -104,7 +104,7 @@ def corner_of(board: Board) -> int:
 
 
 def fold(board: Board, corner: int | None = None) -> Folded:
-    """Find a position's key, seen by the side to move: of the whole board or of one corner."""
+    """Return a position's key for the side to move: of the whole board or of one corner."""
     tables = geometry(board.rows, board.cols)
     stones = board.state[COLOUR]
     points = np.flatnonzero((stones == BLACK) | (stones == WHITE))
@@ -151,7 +151,7 @@ class OpeningsError(TengenError):
 
 @dataclass(frozen=True)
 class About:
-    """What an index says of itself."""
+    """The metadata of an index."""
 
     version: int
     games: int
@@ -159,8 +159,8 @@ class About:
     least: int  # games that a position must have been reached by to be in the index
     sizes: dict[str, int]  # games of each size, as `19x19` (rows x columns), most frequent first
     without_result: int
-    left_out: int  # games refused, or whose stones are put and taken by hand during play
-    stamp: str = ""  # what the files were like, see `stamp_of`
+    left_out: int  # games refused, or with stones added or removed by hand during play
+    stamp: str = ""  # fingerprint of the files, see `stamp_of`
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Continuation:
 
 
 class Openings:
-    """The index of a collection, open for questions; its arrays stay on disk."""
+    """The index of a collection, open for queries; its arrays stay on disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -204,7 +204,7 @@ class Openings:
         return int(self._lengths["keys"])
 
     def continuations(self, folded: Folded) -> list[Continuation]:
-        """Return what was played in a folded position, most frequent first."""
+        """Return the moves played in a folded position, most frequent first."""
         places = range(len(self))
         place = bisect_left(places, folded.key, key=lambda at: self._read("keys", at, at + 1)[0])
         if place == len(self) or self._read("keys", place, place + 1) != [folded.key]:
@@ -233,7 +233,7 @@ class Openings:
 
 
 def read_header(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Return an index as a safetensors file, and what it says of itself."""
+    """Return an index as a safetensors file, and its metadata."""
     try:
         file: Any = safe_open(path, "np")
         told = json.loads((file.metadata() or {})[METADATA])
@@ -244,7 +244,7 @@ def read_header(path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def open_index(path: str | Path) -> Openings:
-    """Open an index for questions."""
+    """Open an index for queries."""
     return Openings(Path(path))
 
 
@@ -264,7 +264,7 @@ def stamp_of(paths: Iterable[str]) -> str:
 
 
 def cached_path(paths: Iterable[str], plies: int) -> Path:
-    """Return the default place of the index of these paths."""
+    """Return the default path of the index of these files."""
     from platformdirs import user_cache_path
 
     whole = "\0".join([*(str(Path(name).resolve()) for name in paths), str(plies), str(VERSION)])
@@ -281,7 +281,7 @@ _HOUR = 3600.0
 
 @dataclass
 class Building:
-    """Games followed so far; `add` takes batches, `finish` makes arrays of them."""
+    """An index being built: `add` takes batches of games, `finish` makes the arrays."""
 
     plies: int = PLIES
     games: int = 0
@@ -315,7 +315,7 @@ class Building:
 
     def _follow(self, games: GameArrays, shape: tuple[int, int]) -> None:
         tables = geometry(*shape)
-        # A move leaves a note of the board, of its corner, and of the corner it left alone.
+        # A move adds up to three notes: the board, its corner, and the corner it did not answer.
         room = 3 * int(np.minimum(games.lengths(), self.plies).sum())
         keys, notes = np.empty(room, np.int64), np.empty(room, np.int64)
         refused = np.empty(len(games), np.int64)
@@ -338,7 +338,7 @@ class Building:
         self.sizes[shape] += len(games)
 
     def finish(self, least: int) -> dict[str, NDArray[Any]]:
-        """Count the moves of every position that `least` games reached."""
+        """Count the moves of every position that at least `least` games reached."""
         keys, notes = _joined(self._keys, np.int64), _joined(self._notes, np.int64)
         self._keys, self._notes = [], []
         order = np.argsort(keys, kind="stable")
@@ -400,7 +400,7 @@ def build(
         stamp=stamp,
     )
     target = Path(out)
-    # What killed builders of this index left; those at work are younger.
+    # Files that killed builders of this index left; those of running ones are younger.
     for left in target.parent.glob(f".{target.name}.*{TEMPORARY}"):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > _HOUR:
@@ -419,7 +419,7 @@ def index_of_games(
     on_fault: Callable[[str], None] = lambda fault: None,
     on_remark: Callable[[str], None] = lambda words: None,
 ) -> Openings:
-    """Open a collection's index; make it where there is none or its files have changed.
+    """Open a collection's index; build it if there is none or its files have changed.
 
     A single path to an index is opened as it is. Without `index` it is kept in the user's cache.
     """
@@ -427,7 +427,7 @@ def index_of_games(
         return open_index(games[0])
     path = index or cached_path(games, plies)
     if rebuild and path.exists() and not path.name.endswith(SUFFIX):
-        read_header(path)  # nothing else is written over
+        read_header(path)  # raises unless it is an index: nothing else is overwritten
     if path.exists() and not rebuild:
         found = open_index(path)
         if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
@@ -446,7 +446,7 @@ _DATE = re.compile(rb"(\d{4})(?:[^,](\d\d)(?:[^,](\d\d))?)?", re.DOTALL)
 
 
 def _dates_of(batch: GameBatch) -> NDArray[np.int32]:
-    """Return the dates of a batch's games as 20030601; 0 for what is unknown."""
+    """Return the dates of a batch's games as 20030601; 0 for unknown parts."""
     if batch.exact is not None:
         told = [record.date.encode() for record in batch.exact]
     else:
@@ -466,7 +466,7 @@ def _date_number(text: bytes) -> int:
 
 
 def _without_singles(keys: IntArray, order: IntArray) -> IntArray:
-    """Leave out of an order the positions that have one note only: nearly all of them."""
+    """Drop from `order` the positions that have only one note: nearly all of them."""
     ranked = keys[order]
     same = np.concatenate([[False], ranked[1:] == ranked[:-1], [False]])
     kept: IntArray = order[same[1:] | same[:-1]]

@@ -1,8 +1,8 @@
-"""Follow games over their first plies and note every position they pass, folded by symmetry.
+"""Follow games over their first plies and note every position, folded by symmetry.
 
 A position is the stones as the side to move sees them (its own, the other's), turned so that its
 key is the least of all symmetries. A note is one number: which game, which part of the board (whole
-or one of four corners), who won, and the move, turned alike. Kernels check no arguments.
+or one of four corners), who won, and the turned move. Kernels check no arguments.
 """
 
 # mypy: ignore-errors
@@ -75,7 +75,7 @@ def trace_games(
 
 @kernel
 def _add(p, colour, turned, corners, into, whole, local, filled):
-    """Take one stone into the keys of the board and of its corner, as either side sees it."""
+    """Add one stone to the keys of the board and of its corner, from the view of each side."""
     q = corners[p]
     for side in range(2):
         seen = 1 if colour == side + 1 else 2
@@ -90,7 +90,7 @@ def _add(p, colour, turned, corners, into, whole, local, filled):
 
 @kernel
 def _recount(s, turned, corners, into, whole, local, filled):
-    """Make all keys anew from the stones on the board."""
+    """Recompute all keys from the stones on the board."""
     for side in range(2):
         for t in range(whole.shape[1]):
             whole[side, t] = 0
@@ -107,7 +107,7 @@ def _recount(s, turned, corners, into, whole, local, filled):
 
 @kernel
 def _fold(hashes, turned, turns, p):
-    """Return the least hash, and the least place that symmetries with this hash take a move to."""
+    """Return the least hash, and the least point that symmetries with this hash map a move to."""
     best, move = hashes[0], turned[turns[0], p]
     for j in range(1, hashes.shape[0]):
         if hashes[j] < best:
@@ -119,10 +119,10 @@ def _fold(hashes, turned, turns, p):
 
 @kernel
 def count_moves(keys, notes, order, dates, least, found, starts, rows):
-    """Sum the notes of each position up; return how many positions and rows were written.
+    """Sum up the notes of each position; return how many positions and rows were written.
 
     `order` sorts `keys`, stably: a position's notes come game by game, and a game counts once in
-    each part of the board. Positions of fewer than `least` notes are left out.
+    each part of the board. Positions with fewer than `least` such counts are left out.
     """
     slot = np.full(1024, -1, np.int64)
     last_game = np.empty((2, 5), np.int64)  # elsewhere or not, part of the board

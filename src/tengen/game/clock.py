@@ -1,7 +1,7 @@
 """Keep the time of both sides and budget a move.
 
-Times are in seconds. A clock follows what a controller reports, or counts by itself: from one
-`press` to the next, or by what `spend` says.
+Times are in seconds. A clock takes the times that a controller reports, or keeps time itself: from
+one `press` to the next, or by the seconds passed to `spend`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-_MARGIN = 0.15  # seconds reserved at every move for the way to the controller and back
-_SHORTEST, _LONGEST = 0.01, 600.0  # what a move may take, whatever the clock allows
-_FEWEST_MOVES_LEFT = 12  # moves for which main time has to last at any time
+_MARGIN = 0.15  # seconds reserved per move for communication with the controller
+_SHORTEST, _LONGEST = 0.01, 600.0  # bounds on the seconds for a move, regardless of the clock
+_FEWEST_MOVES_LEFT = 12  # main time must always last for at least this many moves
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Clock:
 
     @classmethod
     def settings(cls, main: float, period: float, stones: int) -> Clock:
-        """Return a clock as GTP's time_settings has it: a period without stones is no limit."""
+        """Return a clock for GTP's time_settings; a period without stones means no limit."""
         return cls(main, period, stones, limited=not (period > 0 and stones == 0))
 
     @classmethod
@@ -83,7 +83,7 @@ class Clock:
         self.since = now
 
     def remaining(self, colour: int, turn: int, now: float) -> float:
-        """Return what a side has left while it is `turn`'s move."""
+        """Return the seconds that a side has left while `turn` is to move."""
         spent = now - self.since if self.since is not None and colour == turn else 0.0
         return max(self.sides[colour].left - spent, 0.0)
 

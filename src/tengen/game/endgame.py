@@ -1,7 +1,7 @@
-"""Help players to finish a game: when to pass, what to capture before, when to resign.
+"""Help players to finish a game: when to pass, what to capture first, when to resign.
 
-Every player asks the shared judge whether the game is over. Under area scoring all stones on the
-board count (Tromp-Taylor), so that a side that is ahead only without the enemy's dead stones
+The shared judge decides for all players whether the game is over. Under area scoring all stones on
+the board count (Tromp-Taylor), so a side that is ahead only without the enemy's dead stones
 captures them first. Under territory scoring they come off by agreement.
 """
 
@@ -25,13 +25,13 @@ from tengen.game.judging import (
     with_certain,
 )
 
-_PLAYOUTS = 64  # playouts of an estimate; about 5 ms on 9x9
+_PLAYOUTS = 64  # playouts per estimate; about 5 ms on 9x9
 _SETTLED = 0.8  # ownership beyond which a block counts as decided
 _HOPELESS = 0.02  # win rate of playouts below which a player that may resign does
 
 
 def estimate_by_playouts(board: Board, count: int = _PLAYOUTS) -> PlayoutResult:
-    """Run playouts, seeded by the position; what is unconditionally alive stays so."""
+    """Run playouts seeded by the position; unconditional life is certain in the ownership."""
     result = playouts(board, count, seed=board.hash >> 1, kind="heavy", threads=1)
     return replace(result, ownership=with_certain(board, result.ownership))
 
@@ -91,7 +91,7 @@ def should_resign(board: Board) -> bool:
 
 
 def sensible(board: Board, move: int, *, resign: bool = False) -> Point:
-    """Return `move`, or what the end of the game asks for: a pass, a capture, a resignation.
+    """Return `move`, or what suits the end of the game: a pass, a capture or a resignation.
 
     A player that wants to pass although it is behind as it stands captures dead stones first.
     """

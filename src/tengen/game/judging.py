@@ -1,13 +1,13 @@
 """Judge positions: who is dead or will survive, what the score is, and whether the game is over.
 
-The learned scorer judges finished games; without one, playouts stand in, which find no seki. Games
-in progress are estimated by a network, or by playouts. Counting itself is `tengen.board`'s.
+The learned scorer judges finished games; without one, playouts do, which cannot detect seki. Games
+in progress are estimated by a network or by playouts. Counting itself is in `tengen.board`.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -39,40 +39,40 @@ _PLAYOUTS = 400
 DEAD_ABOVE = 0.5
 """Mean ownership by the enemy above which a block is called dead."""
 _FEWEST_STONES = 1 / 3
-"""A board with fewer stones than this share of its points is not finished, whatever is said."""
+"""A board with fewer stones than this share of its points is never finished."""
 _NETWORK, _END_NETWORK = "tengen-small", "tengen-judge"
 """Networks that estimate games in progress, and that confirm that one is over."""
 _LINES, _LINE_LENGTH, _CHANGE = 6, 24, 2.0
-"""How many first moves of each side are tried in a game that seems over, how many moves are played
-on, and the points by which the count may change."""
-_TURN = 3.0
-"""Points that the turn may be worth to the network in a finished game; twice as many on 19x19."""
+"""In a game that seems over: first moves tried per side, moves played after each of them, and the
+points that a side may gain by that."""
+_GAIN = 3.0
+"""Points that a search may find for a side in a finished game; twice as many on 19x19."""
 _END_PLAYOUTS = 64
 _SURE_ALONE, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
-"""How surely every block must be owned as the scorer says, by playouts alone, or by playouts and
-network together."""
+"""Ownership with which every block must confirm the scorer's status: by playouts alone, or by
+playouts and network together."""
 _LIKELY, _CERTAIN = 0.8, 0.9
-"""Where the scorer is not quite sure, as in seki, or the turn is worth points, playouts and network
-must be certain of every block."""
+"""Least probability of the scorer's verdict, and the ownership that both playouts and network must
+reach for every block where that verdict is not safe (as in seki) or the turn is worth points."""
 _DECLINED = 2
-"""Passes in a row that are declined because of a doubt."""
+"""How many passes in a row by one side are declined because of doubt."""
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a game comes to: a count where it is finished, an estimate where it is not."""
+    """The result of a game: a count if it is finished, otherwise an estimate."""
 
     score: float
     ownership: FloatArray | None
     finished: bool
     by: str
-    """Who says so, for people."""
+    """Source of the result, for display."""
     spread: float = 0.0
     """Standard deviation of an estimate's score, in points."""
 
 
 class PlayoutScorer:
-    """A scorer without a model: playouts say who ends up where."""
+    """A scorer without a model, based on the ownership of playouts."""
 
     def __init__(self, *, count: int = _PLAYOUTS, seed: int = 1) -> None:
         self.count, self.seed = count, seed
@@ -83,14 +83,13 @@ class PlayoutScorer:
         blocks = []
         for block, held in held_blocks(board, result.ownership):
             status = Status.DEAD if held < -DEAD_ABOVE else Status.ALIVE
-            sure = min(max(0.5 + abs(held) / 2, 0.0), 1.0)
-            blocks.append(BlockStatus(block.stones, block.colour, status, sure))
+            blocks.append(BlockStatus(block.stones, block.colour, status, 0.5 + abs(held) / 2))
         settled = float(np.mean(np.abs(result.ownership) > DEAD_ABOVE))
         return Verdict(tuple(blocks), settled > 0.9, settled, result.ownership)
 
 
 class _UncompiledScorer:
-    """The shipped scorer in plain Python, for the time before its kernels are compiled."""
+    """The shipped scorer in plain Python, used until its kernels are compiled."""
 
     def status(self, board: Board) -> Verdict:
         """Judge every block."""
@@ -110,11 +109,11 @@ def _ask(method: str, board: Board) -> object:
 
 
 class _Confirmation(NamedTuple):
-    """How surely the least sure block ends as a verdict says, -1 to 1, by playouts and network.
+    """Agreement of playouts and of the network with a verdict, -1 to 1, for the least sure block.
 
     Blocks in seki are left out, since playouts cannot judge them. A count is steady if no likely
-    move gains anything when the network plays on for both sides, and quiet if the network's lead
-    hardly depends on who is to move.
+    move gains anything when the network plays on for both sides, and quiet if a search finds no
+    gain either.
     """
 
     playouts: float
@@ -133,7 +132,7 @@ class Judge:
     def __init__(self, scorer: Scorer | None = None) -> None:
         self._scorer = scorer
         self._asked: tuple[Any, _Confirmation] | None = None
-        """The position last asked about; a player asks several times about one."""
+        """The last position and its confirmation; players query one position several times."""
 
     # ----- Finished games -----
 
@@ -159,7 +158,7 @@ class Judge:
         return self.scorer.status(board)
 
     def score(self, board: Board) -> ScoreEstimate:
-        """Count a position under its rules, without what is dead."""
+        """Count a position under its rules, without its dead stones."""
         scorer = self.scorer
         if isinstance(scorer, ScoreEstimator):
             return scorer.score(board)
@@ -170,7 +169,7 @@ class Judge:
         )
 
     def finished(self, board: Board, least: float = 1.0) -> Verdict | None:
-        """Return the verdict if the count is right for sure, or with a probability of `least`."""
+        """Return the verdict if its count is safe, or right with probability `least`, else None."""
         if np.count_nonzero(board.grid()) < _FEWEST_STONES * board.rows * board.cols:
             return None
         verdict = self.status(board)
@@ -180,9 +179,9 @@ class Judge:
         """Return the verdict on a game in which no move gains a point any more, else None.
 
         Under area scoring a neutral point that can be filled is worth a point; under territory
-        scoring it is worth nothing. Network and playouts have to confirm the scorer's verdict;
-        where they do not, a side that keeps passing is declined twice before a smaller doubt is
-        overruled.
+        scoring it is worth nothing. Network and playouts must confirm the scorer's verdict. Where
+        they do not, the first two passes in a row by a side are declined; after that, small doubts
+        are ignored.
         """
         verdict = self.finished(board, _LIKELY)
         tired = _passes_in_a_row(board) > _DECLINED
@@ -191,22 +190,22 @@ class Judge:
         if board.rules.scoring == "area" and neutral_points(board, verdict):
             return None
         sure = self._confirmed(board, verdict)
-        if verdict.safe and sure.quiet:
+        if verdict.safe:
             alike = sure.playouts >= _SURE and sure.network >= _SURE_NETWORK
             agreed = sure.playouts >= _SURE_ALONE or alike
         else:
             agreed = min(sure.playouts, sure.network) >= _CERTAIN
-        return verdict if sure.is_likely and (agreed or tired) else None
+        return verdict if sure.is_likely and ((agreed and sure.quiet) or tired) else None
 
     def dead_for_sure(self, board: Board) -> tuple[int, ...]:
-        """List the dead stones of a finished game; none where there is a doubt."""
+        """List the dead stones of a finished game; none if there is any doubt."""
         verdict = self.finished(board)
         if verdict is None or not self._confirmed(board, verdict).is_likely:
             return ()
         return verdict.stones(Status.DEAD)
 
     def accepts_pass(self, board: Board) -> bool:
-        """Return whether the side to move should answer a pass by a pass: the game is over.
+        """Return whether the side to move should answer a pass with a pass: the game is over.
 
         This is for games whose dead stones come off by agreement. Where all stones count, a
         player may have to capture some before it passes.
@@ -214,22 +213,19 @@ class Judge:
         return board.last_move == PASS and self.over(board) is not None
 
     def _confirmed(self, board: Board, verdict: Verdict) -> _Confirmation:
-        """Ask playouts and the network about a verdict, for the worse side to move."""
+        """Check a verdict by playouts and network with each side to move; the worse one counts."""
         key = board.rows, board.cols, board.hash, board.komi, board.rules
         if self._asked is None or self._asked[0] != key:
             self._asked = key, self._confirm(board, verdict)
         return self._asked[1]
 
     def _confirm(self, board: Board, verdict: Verdict) -> _Confirmation:
-        sides = [board.copy(), board.copy()]
-        sides[0].turn, sides[1].turn = BLACK, WHITE
-        seed = board.hash >> 1
+        sides, seed = _both_to_move(board), board.hash >> 1
         found = [playouts(b, _END_PLAYOUTS, seed=seed, kind="heavy", threads=1) for b in sides]
         by_playouts = min(_agreement(board, verdict, one.ownership) for one in found)
         network = _network_for(_END_NETWORK, board)
         if network is None:
             return _Confirmation(by_playouts, -1.0, True)
-        sides = _both_to_move(board)
         views = network.evaluate(sides)
         by_network = min(_agreement(board, verdict, view.ownership) for view in views)
         if max(by_playouts, by_network) < _SURE:
@@ -239,8 +235,12 @@ class Judge:
             for line in _played_on(network, side, view.proposals[:-1]):
                 change = self._count(line) - count
                 gains.append(change if side.turn == BLACK else -change)
-        quiet = views[0].score - views[1].score <= _TURN * (1 + board.rows * board.cols / 361)
-        return _Confirmation(by_playouts, by_network, max(gains) <= _CHANGE, quiet)
+        steady, quiet = max(gains) <= _CHANGE, True
+        if steady and lead_by_search is not None and min(by_playouts, by_network) < _SURE_ALONE:
+            leads = [lead_by_search(network, side) for side in sides]
+            gain = max(leads[0] - count, count - leads[1])
+            quiet = gain <= _GAIN * (1 + board.rows * board.cols / 361)
+        return _Confirmation(by_playouts, by_network, steady, quiet)
 
     def _count(self, board: Board) -> float:
         return count_without(board, self.status(board).stones(Status.DEAD)).score
@@ -248,13 +248,13 @@ class Judge:
     # ----- Games in progress -----
 
     def estimate(self, board: Board) -> Outlook:
-        """Return what a game that may still be in progress comes to."""
+        """Count a finished game, or estimate the result of one in progress."""
         if self.is_learned and (verdict := self.finished(board)) is not None:
             return Outlook(self.score(board).score, verdict.ownership, True, "the learned scorer")
         return self.outlook(board)
 
     def outlook(self, board: Board) -> Outlook:
-        """Estimate what a game in progress will come to, by the network or by playouts."""
+        """Estimate the result of a game in progress, by the network or by playouts."""
         network = _network_for(_NETWORK, board)
         if network is not None:
             (view,) = network.evaluate([board])
@@ -264,14 +264,18 @@ class Judge:
         return Outlook(result.mean_score, result.ownership, False, "playouts", spread)
 
     def pass_chance(self, board: Board) -> float | None:
-        """Return how likely the network finds a pass; None without a network."""
+        """Return the network's probability of a pass; None without a network."""
         network = _network_for(_NETWORK, board)
         return None if network is None else float(network.priors(board)[-1])
 
 
+lead_by_search: Callable[[Any, Board], float] | None = None
+"""Black's lead by a short search with a network; `tengen.players` sets it when it is imported."""
+
+
 @functools.cache
 def shared_judge() -> Judge:
-    """Return the judge that all players of this process ask."""
+    """Return the judge that all players of this process share."""
     return Judge()
 
 
@@ -284,7 +288,7 @@ def _network_for(name: str, board: Board) -> Any:
 
 
 def _both_to_move(board: Board) -> list[Board]:
-    """Return a position with either side to move, counted by area: moves inside cost nothing."""
+    """Return a position with each side to move, by area rules: moves in own territory are free."""
     grid, komi = board.grid(), board.komi
     return [
         Board.from_grid(grid, to_play=turn, rules="chinese", komi=komi) for turn in (BLACK, WHITE)
@@ -292,7 +296,7 @@ def _both_to_move(board: Board) -> list[Board]:
 
 
 def _played_on(network: Any, board: Board, proposals: FloatArray) -> list[Board]:
-    """Return where play leads from the likely first moves, as the network plays for both sides."""
+    """Return the positions after likely first moves and the network's play for both sides."""
     lines = []
     for move in list(_likely_moves(board, proposals))[:_LINES]:
         lines.append(board.copy())
@@ -306,7 +310,7 @@ def _played_on(network: Any, board: Board, proposals: FloatArray) -> list[Board]
 
 
 def _likely_moves(board: Board, proposals: FloatArray) -> Iterator[Move]:
-    """Yield the legal moves, the likeliest first; what stands after the points is a pass."""
+    """Yield the legal moves, likeliest first; the index after the last point is a pass."""
     for index in np.argsort(-proposals, kind="stable").tolist():
         passes = index == board.rows * board.cols
         move = PASS if passes else board.answer(point_at(index, board.rows, board.cols))
@@ -315,7 +319,7 @@ def _likely_moves(board: Board, proposals: FloatArray) -> Iterator[Move]:
 
 
 def _agreement(board: Board, verdict: Verdict, ownership: FloatArray) -> float:
-    """Return how surely the least sure block outside of seki ends as a verdict says."""
+    """Return the least agreement of ownership with a verdict, -1 to 1, over blocks not in seki."""
     status = {block.stones[0]: block.status for block in verdict.blocks}
     sure = [1.0]
     for block, held in held_blocks(board, with_certain(board, ownership)):
@@ -332,7 +336,7 @@ def _in_atari(board: Board, verdict: Verdict) -> bool:
 
 
 def _passes_in_a_row(board: Board) -> int:
-    """Count the latest moves of the side that moved last, back to its last one that was no pass."""
+    """Count the passes in a row, up to now, of the side that moved last."""
     mine = [move for colour, move in board.moves if colour == board.moves[-1][0]]
     return next((n for n, move in enumerate(reversed(mine)) if move != PASS), len(mine))
 
@@ -341,7 +345,7 @@ def _passes_in_a_row(board: Board) -> int:
 
 
 def held_blocks(board: Board, ownership: FloatArray) -> Iterator[tuple[Block, float]]:
-    """Yield every block with how surely its own side holds its points, -1 to 1."""
+    """Yield every block with the mean ownership of its points by its own side, -1 to 1."""
     for block in board.blocks():
         cells = [index_of(point, board.rows, board.cols) for point in block.stones]
         side = 1.0 if block.colour == BLACK else -1.0
@@ -349,7 +353,7 @@ def held_blocks(board: Board, ownership: FloatArray) -> Iterator[tuple[Block, fl
 
 
 def with_certain(board: Board, ownership: FloatArray) -> FloatArray:
-    """Return an ownership in which unconditional life (Benson) is certain."""
+    """Return a copy of the ownership in which unconditional life (Benson) is certain."""
     ownership, grid = ownership.copy(), board.grid()
     for colour, owner in ((BLACK, 1.0), (WHITE, -1.0)):
         safe = unconditional(grid, colour)
@@ -386,7 +390,7 @@ def neutral_points(board: Board, verdict: Verdict) -> list[int]:
 
 
 def is_sound(board: Board, point: int, colour: int) -> bool:
-    """Return whether a stone there is legal, no own eye, and captures or keeps two liberties."""
+    """Return whether a stone there is legal, no own eye, and captures or has two liberties."""
     trial = board.copy()
     trial.turn = colour
     if not trial.is_legal(trial.answer(point)) or is_own_eye(trial.state, point, colour):

@@ -1,8 +1,8 @@
 """The state of one game being played: moves, undo, clock, count, result.
 
-A session does not think: players choose moves (`choose_move`), a judge proposes dead stones, and
-the caller says what time it is. `LocalGame` is a session whose machine thinks in this process; it
-can be saved in a file, move by move, and resumed later.
+A session chooses no moves: players do (`choose_move`), a judge proposes dead stones, and the caller
+passes the time. `LocalGame` is a session with a player in this process; it can be saved to a file,
+move by move, and resumed later.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tengen.records.sgf_properties import format_text, parse_text
 
 BOTH = BLACK | WHITE
 _LONGEST = 3  # plies per point of the board after which a game is counted
-_LEAST_AFTER_UNDO = 30.0  # seconds that a person has at least after taking a move back
+_LEAST_AFTER_UNDO = 30.0  # least seconds that a person has after taking a move back
 _OWNED = 0.6  # ownership beyond which an estimate gives a point to a side
 
 
@@ -56,12 +56,12 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether the result stands."""
+        """Whether the result is final."""
         return bool(self.resigned or self.timed_out or self.accepted)
 
     @property
     def is_counting(self) -> bool:
-        """Whether nothing is left but to agree on the dead stones."""
+        """Whether play has ended and only the dead stones are left to agree on."""
         board = self.board
         too_long = len(board.moves) >= _LONGEST * board.rows * board.cols
         return (self.stopped or board.is_over or too_long) and not self.is_over
@@ -73,7 +73,7 @@ class Session:
 
     @property
     def result(self) -> str:
-        """The result as SGF's RE has it, or that of the present count; empty before."""
+        """The result in SGF's RE format, from the current count where need be; empty before."""
         for loser, letter in ((self.resigned, "R"), (self.timed_out, "T")):
             if loser:
                 return f"{'W' if loser == BLACK else 'B'}+{letter}"
@@ -81,13 +81,13 @@ class Session:
         return "" if count is None else count.result
 
     def count(self) -> Count | None:
-        """Return the count with the dead stones as they are marked now; None before."""
+        """Return the count with the dead stones as marked now; None before they are judged."""
         return None if self.dead is None else count_without(self.board, self.dead)
 
     # ----- Changes -----
 
     def play(self, move: int | str, now: float = 0.0) -> None:
-        """Play a move, a pass or a resignation of the side to move; text is a GTP vertex."""
+        """Play a move, a pass or a resignation for the side to move; text is a GTP vertex."""
         turn = self.board.turn
         if isinstance(move, str):
             move = parse_gtp(move, self.board.rows, self.board.cols)
@@ -158,7 +158,7 @@ class Session:
     # ----- Views -----
 
     def generator(self) -> np.random.Generator:
-        """Return the random generator of the next move."""
+        """Return the random generator for the next move."""
         return move_generator(self.seed, self.board)
 
     def budget(self) -> float | None:
@@ -175,14 +175,14 @@ class Session:
 
 
 def move_generator(seed: int, board: Board) -> np.random.Generator:
-    """Return a random generator that follows from a seed and the number of moves played."""
+    """Return a random generator determined by a seed and the number of moves played."""
     return np.random.default_rng([seed & (2**64 - 1), len(board.moves)])
 
 
 def choose_move(
     player: Player, board: Board, judge: Judge, *, seed: int, seconds: float | None = None
 ) -> int:
-    """Let a player choose, or answer a pass by a pass where the game is over."""
+    """Let a player choose a move; answer a pass with a pass if the game is over."""
     if judge.accepts_pass(board):
         return PASS
     if seconds is not None and isinstance(player, TimedPlayer):
@@ -192,7 +192,7 @@ def choose_move(
 
 @dataclass
 class LocalGame(Session):
-    """A game against a player of this process, counted as soon as it ends."""
+    """A game against a player in this process, counted as soon as it ends."""
 
     player: Player = field(kw_only=True)
     spec: str = ""  # the player's name on the command line, so that the game can be resumed
@@ -227,11 +227,11 @@ class LocalGame(Session):
 
     @property
     def loses_by_passing(self) -> bool:
-        """Whether somebody can still gain a point, so that a pass gives some away."""
+        """Whether a move can still gain a point, so that a pass would lose some."""
         return not self.has_ended and self.judge.over(self.board) is None
 
     def advice(self) -> list[Candidate] | int:
-        """Return the player's candidates, seen by the side to move, or only its move."""
+        """Return the player's candidates from the view of the side to move, or only its move."""
         self._require_open()
         # A weak level gives better advice than it plays.
         adviser: Player = getattr(self.player, "adviser", self.player)
@@ -242,7 +242,7 @@ class LocalGame(Session):
         return list(report.seen_by(board.turn).candidates)
 
     def estimate(self) -> tuple[Outlook, NDArray[np.int8] | None]:
-        """Return what the game comes to, and the likely owner of each point: 0, BLACK or WHITE."""
+        """Return the estimated result, and the likely owner of each point: 0, BLACK or WHITE."""
         outlook = self.judge.estimate(self.board)
         owners = outlook.ownership
         if owners is None:
@@ -268,8 +268,8 @@ class LocalGame(Session):
 
 # ----- Saved games -----
 #
-# A game is one SGF that any program opens; what only we need to resume it (player, seed, clock) is
-# in a property of our own, XT. No file of another game is ever overwritten.
+# A game is one SGF that any program can open; what is needed only to resume it (player, seed,
+# clock) is in a private property, XT. No file of another game is ever overwritten.
 
 _PROPERTY = "XT"
 
@@ -282,7 +282,7 @@ def default_folder() -> Path:
 
 
 def new_place(folder: Path, board: Board) -> Path:
-    """Name a file for a game that begins now; no other game has it."""
+    """Return an unused path for a game that begins now."""
     stem = f"{time.strftime('%Y-%m-%d-%H%M%S')}-{board.rows}x{board.cols}"
     names = [stem, *(f"{stem}-{number}" for number in range(2, 1000))]
     return next(place for n in names if not (place := folder / f"{n}.sgf").exists())
@@ -295,7 +295,7 @@ def refuse_other(path: Path) -> None:
 
 
 def save(game: LocalGame, path: Path) -> None:
-    """Write a game; the caller has checked that the file is its own."""
+    """Write a game; the caller has checked that the file belongs to it."""
     [record] = loads(game.sgf(game.player.name))
     clock, player = game.clock, game.spec or game.player.name
     left = {str(colour): side.left for colour, side in clock.sides.items()}

@@ -1,4 +1,4 @@
-"""Write the game of a board as a record; reading one is `tengen.records.record`."""
+"""Write the game of a board as a record; `tengen.records.record` reads them."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def sgf_of_game(board: Board, names: Mapping[int, str], result: str, count: Coun
 
 
 def territory_marks(count: Count) -> dict[str, list[bytes]]:
-    """Return the properties TB and TW for a count's territory; none that would be empty."""
+    """Return the properties TB and TW for a count's territory, without empty ones."""
     return owner_marks(count.territory(BLACK), count.territory(WHITE))
 
 
 def owner_marks(black: BoolArray, white: BoolArray) -> dict[str, list[bytes]]:
-    """Return the properties TB and TW for points of either side; none that would be empty."""
+    """Return the properties TB and TW for points of either side, without empty ones."""
     rows, cols = black.shape
     marks = {
         name: [

@@ -33,9 +33,9 @@ from tengen.gtp.protocol import COLOURS, LARGEST, RESIGN, SMALLEST
 
 _IGNORED = ("rootPolicyTemperature", "rootFpuReductionMax")
 _LARGEST_KOMI, _MOST_MOVES, _MOST_TURNS = 150.0, 5000, 1000
-# Rules under which every group pays for two eyes, which the board does not count.
+# Rules with a group tax of two points per group, which the board does not support.
 _TAXED = ("stone-scoring", "stone_scoring", "ancient-area")
-# KataGo's names for rules that the board has under another name, or nearly.
+# KataGo's names of rules, and the board's names for the same or nearly the same rules.
 _RULE_NAMES = dict.fromkeys(("chinese-ogs", "chinese-kgs", *_TAXED), "chinese") | {"bga": "aga"}
 
 
@@ -80,14 +80,14 @@ class _Settings(BaseModel, extra="allow"):
     humanSLProfile: StrictStr | None = Field(
         default=None, pattern=rf"^((rank|preaz)_{_RANK}(_{_RANK})?|proyear_\d{{4}})?$"
     )
-    """Asks by name for the moves that people are likely to play."""
+    """Name of a profile; if set, moves that people are likely to play are reported too."""
     maxTime: _Number | None = Field(default=None, ge=0, le=1e20)
     maxVisits: _Visits = None
     maxPlayouts: _Visits = None
 
 
 class QueryFields(BaseModel, extra="allow"):
-    """The fields of a query, as KataGo names them; those that nothing reads are accepted."""
+    """The fields of a query by KataGo's names; unused ones are accepted."""
 
     id: StrictStr
     boardXSize: _Integer = Field(ge=SMALLEST, le=LARGEST)
@@ -277,7 +277,7 @@ def _replay(board: Board, moves: list[tuple[int, Point]], wanted: set[int]) -> d
 def format_result(
     query: Query, turn: Turn, report: Report, *, during: bool = False
 ) -> dict[str, Any]:
-    """Write one answer; the policy asked for is the player's network's, or the search's visits."""
+    """Format one answer; the policy is that of the player's network, or the shares of visits."""
     board, asked, policy = turn.board, query.fields, None
     if asked.includePolicy:
         policy = visit_shares(report, board) if report.raw_policy is None else report.raw_policy
@@ -376,7 +376,7 @@ def _legal(policy: FloatArray, board: Board) -> list[float]:
 
 
 def visit_shares(report: Report, board: Board) -> FloatArray:
-    """Make a policy of a search's visits, for lack of a network."""
+    """Return a search's shares of visits as a policy, for players without a network."""
     shares = np.zeros(board.rows * board.cols + 1)
     for c in report.candidates:
         if c.move != RESIGN:
@@ -397,7 +397,7 @@ _Task: TypeAlias = tuple[Query, Turn]
 
 
 class AnalysisServer:
-    """Answer queries until the input ends; `visits` limit those without a limit of their own."""
+    """Answer queries until the input ends; `visits` applies to those without their own limit."""
 
     def __init__(
         self, make: Callable[[], Player], *, visits: int = 500, seed: int = 0, threads: int = 1
@@ -415,7 +415,7 @@ class AnalysisServer:
         self._target: BinaryIO | None = None
 
     def run(self, source: BinaryIO, target: BinaryIO) -> None:
-        """Serve one session: answer everything asked before the input ended."""
+        """Serve one session: answer all queries received before the input ended."""
         self._target = target
         workers = [threading.Thread(target=self._work, daemon=True) for _ in range(self.threads)]
         for worker in workers:
@@ -442,7 +442,7 @@ class AnalysisServer:
             getattr(self._player, "close", lambda: None)()
 
     def handle(self, raw: bytes) -> None:
-        """Read one line: queue a query, do an action at once."""
+        """Handle one line: queue a query, or run an action at once."""
         try:
             value = json.loads(raw.decode("utf-8"))
         except (ValueError, RecursionError) as failure:
@@ -478,7 +478,7 @@ class AnalysisServer:
             self._changed.notify_all()
 
     def _act(self, value: dict[str, Any]) -> None:
-        """Do an action and repeat it as its answer."""
+        """Run an action and echo it as its answer."""
         match value["action"]:
             case "query_version":
                 self._write({**value, "version": f"tengen-{__version__}", "git_hash": ""})
@@ -580,7 +580,7 @@ class AnalysisServer:
         return iter([Report.of_choice(int(player.choose(board, rng)))])
 
     def _made(self, board: Board) -> Player:
-        """Return the player; it looks at a position first, which loads or compiles its kernels."""
+        """Return the player; a new one first analyses a position to load or compile its kernels."""
         with self._making:
             if self._player is None:
                 player = self.make_player()
@@ -590,7 +590,7 @@ class AnalysisServer:
             return self._player
 
     def _write(self, answer: dict[str, Any]) -> None:
-        """Write one line from any thread; stop everything when nobody listens."""
+        """Write one line from any thread; stop everything when the reader is gone."""
         line = json.dumps(answer).encode("utf-8") + b"\n"
         try:
             with self._writing:

@@ -1,4 +1,4 @@
-"""A client of GTP engines: send commands, wait no longer than allowed, report the right fault."""
+"""A client for GTP engines: send commands, enforce time limits, classify faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_ANSWER = 1 << 22  # bytes; kata-analyze on 19x19 stays far below
 _CONTROL = bytes({*range(32), 127} - {9, 10})
 # Seconds to wait for the exit status and standard error of an engine whose pipe is closed.
 _LAST_WORDS = 5.0
-# Seconds of one wait for a queue; a wait that took so much longer was suspended.
+# Seconds per wait for a queue, and the excess from which we count as having been suspended.
 _TURN, _STOPPED = 0.5, 1.0
 
 _Item = TypeVar("_Item")
@@ -47,36 +47,36 @@ class EngineFault(EngineError):
 
 
 class EngineStartFault(EngineFault):
-    """It could not be started, or did not answer."""
+    """The engine could not be started, or did not answer."""
 
 
 class EngineCrash(EngineFault):
-    """It ended by a signal or with a failing exit status."""
+    """The engine was killed by a signal or exited with a failing status."""
 
 
 class EngineExit(EngineFault):
-    """It ended by itself, or closed its output, before `quit`."""
+    """The engine exited, or closed its output, before `quit`."""
 
 
 class EngineTimeout(EngineFault):
-    """It did not answer in time; `reason` says which time ran out."""
+    """The engine did not answer in time; `reason` names the limit exceeded."""
 
 
 class EngineBadAnswer(EngineFault):
-    """It answered something that is not GTP, or not what the command asks for."""
+    """The engine's answer is not GTP, or not what the command requires."""
 
 
 class EngineRefusal(EngineFault):
-    """It refused a command that it must support."""
+    """The engine refused a command that it must support."""
 
 
 class EngineIllegalMove(EngineFault):
-    """It played a move that the rules do not allow."""
+    """The engine played a move that the rules do not allow."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds an engine may take; None is no limit; `command` is for what needs no thinking."""
+    """Time limits in seconds, None for no limit; `command` is for commands that choose no move."""
 
     startup: float | None = 30.0
     command: float | None = 30.0
@@ -85,7 +85,7 @@ class Limits:
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program, also in Debian's folder of games; None if there is none."""
+    """Return the path of a program, also from Debian's /usr/games; None if there is none."""
     return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/games")
 
 
@@ -115,7 +115,7 @@ class ChannelClosed(Exception):
 
 
 class Channel:
-    """Pipes to an engine in a process of its own, which ends with us, and its children with it."""
+    """Pipes to an engine in a separate process, which ends with ours, as do its children."""
 
     def __init__(self, command: str | Sequence[str]) -> None:
         words = shlex.split(command) if isinstance(command, str) else list(command)
@@ -172,7 +172,7 @@ class Channel:
         return None
 
     def close(self, patience: float, farewell: bytes = b"") -> None:
-        """Send `farewell`, wait, then end the engine with all that it started; always reap it."""
+        """Send `farewell`, wait, then end the engine and all that it started; always reap it."""
         if self._closed:
             return
         self._closed = True
@@ -186,7 +186,7 @@ class Channel:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(patience)
         if self._leash >= 0:
-            os.close(self._leash)  # the guard ends them, also those that left the group
+            os.close(self._leash)  # the guard ends all processes, even those that left the group
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(5.0)
         for force, pause in ((False, 0.5), (True, None)):
@@ -197,7 +197,7 @@ class Channel:
         pipes = {self._listener: self.process.stderr, self._reader: self.process.stdout}
         for thread, pipe in pipes.items():
             while thread.is_alive() and not self._answers.empty():
-                self._answers.get()  # it may wait for room
+                self._answers.get()  # the reader may be waiting for room
             thread.join(0.5)
             if not thread.is_alive():
                 pipe.close()
@@ -250,7 +250,7 @@ class Channel:
 
 
 class Client:
-    """A connection to one engine, for a `with` block; a fault ends it and is raised ever after."""
+    """A connection to one engine, for a `with` block; after a fault all commands raise it."""
 
     def __init__(self, channel: Channel, *, limits: Limits | None = None) -> None:
         self.channel, self.limits = channel, limits or Limits()
@@ -273,7 +273,7 @@ class Client:
         return client
 
     def greet(self) -> None:
-        """Learn the engine's name, version and commands, within the time for start-up."""
+        """Query the engine's name, version and commands, within the limit for start-up."""
         deadline = Deadline(self.limits.startup)
         try:
             listed = self._exchange("list_commands", deadline, "start-up time")
@@ -292,7 +292,7 @@ class Client:
         return self._exchange(line, Deadline(self.limits.command), "time for a command")
 
     def think(self, name: str, *args: object) -> str:
-        """Send a command that takes the engine's time for a move."""
+        """Send a command under the time limit for a move and return the text of its answer."""
         line = " ".join([name, *map(str, args)])
         return self._exchange(line, Deadline(self.limits.move), "time for a move")
 
@@ -364,7 +364,7 @@ class Client:
         return self._fail(EngineExit, line, "exited early" if status == 0 else "closed its output")
 
     def _fail(self, kind: type[EngineFault], line: str, reason: str) -> EngineFault:
-        """Note a fault, end the engine, and return the fault to raise."""
+        """Record a fault, end the engine, and return the fault to raise."""
         self.fault = kind(self.name, line, reason, self.channel.stderr())
         self.close()
         return self.fault

@@ -1,4 +1,4 @@
-"""GTP commands about the session, the game, its end, and GoGui's pictures."""
+"""GTP commands for the session, the game, its end, and GoGui's displays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tengen.board import Point, Rules
 
 BLACK, WHITE, PASS, RESIGN = protocol.BLACK, protocol.WHITE, protocol.PASS, protocol.RESIGN
-# More is a mistake: bytes of a game, seconds of a clock, points.
+# Limits of what is accepted: bytes of a game, seconds of a clock, points.
 _LARGEST_RECORD, _LONGEST_TIME, _LARGEST_KOMI = 1 << 26, 1e9, 1000.0
 _seed: Callable[[str], int] = partial(read_integer, least=-(2**63))
 
@@ -76,7 +76,7 @@ def _quit(engine: GtpEngine, call: Call) -> str:
     "cgos-opponent_name", "cgos-opponent_rating",
 )  # fmt: skip
 def _nothing(engine: GtpEngine, call: Call) -> None:
-    """Accept what needs no work: any input stops an analysis, and there is no cache."""
+    """Accept commands that need no work: any input stops an analysis, and there is no cache."""
 
 
 # ----- The board -----
@@ -104,7 +104,7 @@ def _clear_board(engine: GtpEngine, call: Call) -> None:
 
 
 def _start(engine: GtpEngine, rows: int, cols: int) -> None:
-    """Start a new game; komi, rules and time settings stay, as controllers send them first."""
+    """Start a new game; komi, rules and time settings stay, since controllers send them first."""
     from tengen.board import Board
 
     old = engine.game.board
@@ -126,7 +126,7 @@ def _komi(engine: GtpEngine, call: Call) -> None:
 
 @command("play")
 def _play(engine: GtpEngine, call: Call) -> None:
-    """Play a move of either colour, whoever's turn it is."""
+    """Play a move of either colour, regardless of whose turn it is."""
     words = need(call.args, 2)
     colour, point = read_colour(words[0]), engine.point(words[1])
     try:
@@ -146,7 +146,7 @@ def _play_sequence(engine: GtpEngine, call: Call) -> None:
 
 @command("undo", "gg-undo")
 def _undo(engine: GtpEngine, call: Call) -> None:
-    """Take back one move, or for gg-undo as many as given."""
+    """Take back one move, or the given number of moves for gg-undo."""
     many = call.request.name == "gg-undo" and call.args
     count = read_integer(call.args[0], least=1, most=10**6) if many else 1
     board = engine.game.board
@@ -158,7 +158,7 @@ def _undo(engine: GtpEngine, call: Call) -> None:
 
 @command("fixed_handicap", "place_free_handicap")
 def _usual_handicap(engine: GtpEngine, call: Call) -> str:
-    """Place stones on the usual points; free ones may be fewer than asked for."""
+    """Place stones on the usual points; a free handicap may have fewer than requested."""
     wanted = read_integer(need(call.args, 1)[0])
     _need_empty(engine)
     free = call.request.name == "place_free_handicap"
@@ -188,7 +188,7 @@ def _need_empty(engine: GtpEngine) -> None:
 
 
 def _set_stones(engine: GtpEngine, black: list[Point], white: list[Point], turn: int) -> None:
-    """Replace the game by a position without history, or leave it as it was."""
+    """Replace the game with a position without history, or leave it unchanged on failure."""
     from tengen.game.sgf import start_of
 
     fresh = start_of(engine.game.board, empty=True)
@@ -335,7 +335,7 @@ def _time_left(engine: GtpEngine, call: Call) -> None:
 
 
 def kata_rules(rules: Rules) -> dict[str, object]:
-    """Write rules as KataGo's JSON object."""
+    """Return rules in the form of KataGo's JSON object."""
     return {
         "ko": rules.ko.upper(),
         "scoring": rules.scoring.upper(),
@@ -346,7 +346,7 @@ def kata_rules(rules: Rules) -> dict[str, object]:
 
 
 def changed_rules(rules: Rules, wanted: Mapping[str, object]) -> Rules:
-    """Return rules with some of KataGo's changed."""
+    """Return rules changed by entries of KataGo's JSON object."""
     for key, value in wanted.items():
         match key, str(value).upper():
             case ("ko", "SIMPLE" | "POSITIONAL" | "SITUATIONAL" as word):
@@ -386,7 +386,7 @@ def _kata_set_rule(engine: GtpEngine, call: Call) -> None:
 
 
 def _set_rules(engine: GtpEngine, rules: Rules) -> None:
-    """Change the rules, keeping the game; the usual komi follows only if none was set."""
+    """Change the rules and keep the game; komi becomes the rules' own unless one was set."""
     from tengen.board import IllegalMoveError
     from tengen.game.sgf import start_of
 
@@ -488,7 +488,7 @@ def _ownership(engine: GtpEngine, call: Call) -> str:
 
 @command("tengen-map")
 def _network_map(engine: GtpEngine, call: Call) -> str:
-    """Draw one of the symmetry network's seven maps; 0 where it has no opinion."""
+    """Draw one of the symmetry network's seven maps; 0 where it has no value."""
     from tengen.models import load_evaluator
 
     name = call.args[0] if call.args else MAPS[0]
@@ -521,7 +521,7 @@ def _candidates(engine: GtpEngine, call: Call) -> str:
 
 @command("tengen-prediction")
 def _prediction(engine: GtpEngine, call: Call) -> str:
-    """List the moves that experts are likely to play, whoever the player is."""
+    """List the moves that experts are likely to play, regardless of the engine's player."""
     from tengen.board import point_at
     from tengen.models import load_policy
     from tengen.models.registry import policy_for

@@ -1,4 +1,4 @@
-"""A GTP engine: a game, a player and a table of commands; and the commands that let it think.
+"""A GTP engine: a game, a player and a table of commands; and the commands that choose moves.
 
 The player is stateless: it gets a copy of the board and a generator made from the seed and the
 number of moves. Board and player are made when first needed, so that `name` is answered at once.
@@ -80,7 +80,7 @@ class GtpEngine:
 
     @property
     def player(self) -> Player:
-        """The player who chooses moves."""
+        """The player that chooses moves."""
         if self._player is None:
             self._player = self.make_player(self.spec)
         return self._player
@@ -101,7 +101,7 @@ class GtpEngine:
             raise GtpFailure("unacceptable size")
 
     def view(self, colour: int = 0) -> Board:
-        """Return a copy of the board on which it is `colour`'s turn, or who moves next."""
+        """Return a copy of the board with `colour` to move; 0 keeps the turn."""
         board = self.game.board.copy()
         if colour and board.turn != colour:
             board.turn = colour
@@ -168,7 +168,7 @@ class GtpEngine:
 
 _Vertex = Callable[[int], str]  # writes a move
 _SHORTEST_INTERVAL, _LONGEST_INTERVAL = 0.05, 1e6  # seconds between reports
-_NAP = 0.02  # seconds between looks at the input after an analysis has finished
+_NAP = 0.02  # seconds between checks of the input after an analysis has finished
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ _KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
 def format_report(
     report: Report, vertex: _Vertex, dialect: str, options: AnalysisOptions, turn: int
 ) -> str:
-    """Write one report as one line, in the view of the side to move (ownership for CGOS: Black)."""
+    """Format a report as one line, from the view of the side to move (CGOS ownership: Black's)."""
     ownership, report = report.ownership, report.seen_by(turn)
     if dialect == "cgos":
         return _format_cgos(report, vertex, ownership)
@@ -358,7 +358,7 @@ def _reg_genmove(engine: GtpEngine, call: Call) -> str:
 @command("analyze", "lz-analyze", "kata-analyze")
 @command("genmove_analyze", "lz-genmove_analyze", "kata-genmove_analyze", "cgos-genmove_analyze")
 def _analyze(engine: GtpEngine, call: Call) -> str:
-    """Report until there is input, or while choosing a move, which the last line names."""
+    """Report until input arrives, or until a move is chosen, which the last line names."""
     prefix, _, name = call.request.name.rpartition("-")
     dialect = prefix or "lz"
     options = parse_options(call.args)
@@ -399,7 +399,7 @@ def _analyze(engine: GtpEngine, call: Call) -> str:
 
 
 def _in_time(engine: GtpEngine, colour: int) -> Player:
-    """Return the player, limited to its time for this move if the clock and the player can."""
+    """Return the player, with a time limit if the clock sets one and the player supports it."""
     board = engine.game.board
     budget = engine.game.clock.budget(colour, board.rows * board.cols, len(board.moves))
     if budget is not None and isinstance(engine.player, contracts.TimedPlayer):
@@ -408,7 +408,7 @@ def _in_time(engine: GtpEngine, colour: int) -> Player:
 
 
 def _narrowed(player: Player, board: Board, colour: int, options: AnalysisOptions) -> Player:
-    """Return a player that considers only the moves that a program allows."""
+    """Return a player that considers only the moves that the options allow."""
 
     def named(rules: Sequence[tuple[int, Sequence[str]]]) -> list[set[int]]:
         return [{board.point(v) for v in vertices} for side, vertices in rules if side == colour]
@@ -440,7 +440,7 @@ def _reports(
     if not isinstance(player, Analyser):
         return iter([Report.of_choice(board.answer(player.choose(board.copy(), rng)))])
     if limited := stop is None:
-        # Interrupts count from the second look on: a search that never began would only pass.
+        # Interrupts count from the second check on: a search that never began could only pass.
         looks = itertools.count()
         stop = lambda: next(looks) > 0 and call.interrupted()  # noqa: E731
     return player.analyse(board, rng, interval=interval, limited=limited, stop=stop)

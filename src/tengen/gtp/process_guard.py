@@ -1,4 +1,4 @@
-"""Run a program so that all it started ends when it ends or when we do, even if killed.
+"""Run a program whose descendants all end when it ends or when we do, even if we are killed.
 
 `start_guarded` puts a guard process, this file run as a script, between us and the program. It
 waits for the program to end or for a pipe from us, the leash, to close, which the system does even
@@ -28,7 +28,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def start_guarded(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
-    """Start a program with pipes to it; return its guard and the leash, a file to close."""
+    """Start a program with pipes to it; return its guard and the leash, a descriptor to close."""
     held, leash = os.pipe()
     told, news = os.pipe()
     options = ["-I", "-S", __file__, str(held), str(news)]
@@ -43,7 +43,7 @@ def start_guarded(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
         os.close(held)
         os.close(news)
     with open(told, "rb") as failure:
-        number = failure.read()  # ends when the program runs, or cannot
+        number = failure.read()  # returns when the program has started, or failed to
     if number:
         os.close(leash)
         with guard:
@@ -57,7 +57,7 @@ def start_guarded(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
 
 def _guard(leash: int, news: int, words: list[str]) -> None:
     """Run the program until it ends or the leash is closed."""
-    # What leaves the group is our child as soon as its parent is gone.
+    # Processes that leave the group become our children once their parent is gone.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for file in (leash, news):
         os.set_inheritable(file, False)
@@ -89,7 +89,7 @@ def _guard(leash: int, news: int, words: list[str]) -> None:
 
 
 def _become(words: list[str], news: int) -> None:
-    """Become the program, or report why that is impossible."""
+    """Replace this process with the program, or report why that failed."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the guard itself may be killed
     signal.set_wakeup_fd(-1)
     for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and the program would inherit that
@@ -132,7 +132,7 @@ def _end_all(*, forced: bool) -> None:
 
 
 def _children() -> list[int]:
-    """List our children; outside Linux only whether there are any."""
+    """List our children; outside Linux, [0] if there are any."""
     if sys.platform != "linux":
         try:
             os.waitpid(-1, os.WNOHANG)
@@ -149,7 +149,7 @@ def _children() -> list[int]:
 
 
 def _end_like(status: int | None) -> None:
-    """End as the program did, so that our parent gets its status."""
+    """Exit as the program did, so that our parent gets its status."""
     if status is not None and os.WIFSIGNALED(status):
         import resource
 
@@ -162,7 +162,7 @@ def _end_like(status: int | None) -> None:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Set what Linux does when a parent dies; elsewhere nothing."""
+    """Set what Linux does when a parent dies; do nothing elsewhere."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

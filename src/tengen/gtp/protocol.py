@@ -1,4 +1,4 @@
-"""The lines of the Go Text Protocol, version 2: requests, arguments, answers, a server."""
+"""The Go Text Protocol, version 2: requests, arguments, answers and a server."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ SMALLEST, LARGEST = 2, 25
 BLACK, WHITE = 1, 2
 PASS, RESIGN = 0, -1
 COLOURS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
-_INTERRUPT = "# interrupt"  # by which GoGui asks to stop a command
+_INTERRUPT = "# interrupt"  # GoGui's request to stop a command
 _ID = re.compile(r"([0-9]+)(?:\s+|$)")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class GtpFailure(TengenError):
-    """A command that cannot be done; its text follows the `?`."""
+    """A command that failed; its message follows the `?`."""
 
 
 class Quit(Exception):
-    """Raised by a command after whose answer the session ends."""
+    """Raised by a command to end the session after its answer."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ def parse_request(line: str) -> Request | None:
 
 
 def need(args: Sequence[str], least: int) -> Sequence[str]:
-    """Return the arguments if there are at least so many; GTP allows further ones."""
+    """Return the arguments if there are at least `least`; GTP allows extra ones."""
     if len(args) < least:
         raise GtpFailure("syntax error: wrong number of arguments")
     return args
 
 
 def read_colour(word: str) -> int:
-    """Read b, w, black or white in either case."""
+    """Read b, w, black or white, in upper or lower case."""
     colour = COLOURS.get(word.lower())
     if colour is None:
         raise GtpFailure("invalid color")
@@ -115,14 +115,14 @@ def format_score(score: float) -> str:
 
 
 def format_answer(number: str, text: str, *, ok: bool = True) -> str:
-    r"""Write one answer; lines that are empty are left out, since an empty line ends it.
+    r"""Format one answer; empty lines are left out, since an empty line ends it.
 
     >>> format_answer("7", "one\n\ntwo")
     '=7 one\ntwo\n\n'
     """
     lines = [_UNPRINTABLE.sub("", line).rstrip() for line in text.split("\n")]
     body = "\n".join(line for line in lines if line)
-    # Pictures start on a line of their own, so that their columns stay under each other.
+    # Boards start on a new line, so that their columns are aligned.
     gap = "\n" if text.startswith("\n") else " "
     return f"{'=' if ok else '?'}{number}{gap + body if body else ''}\n\n"
 
@@ -133,7 +133,7 @@ class Call:
 
     request: Request
     write: Callable[[str], None]
-    waiting: Callable[[], bool]  # whether there is more input, or its end: stops an analysis
+    waiting: Callable[[], bool]  # whether input has arrived or ended, which stops an analysis
     interrupted: Callable[[], bool]  # whether GoGui asks to stop this command
     streaming: bool = False
 
@@ -211,7 +211,7 @@ def serve(
     """Answer the commands of `source` on `target` until `quit` or the end of input.
 
     `when_idle` is called once, when no more commands are waiting, for slow preparations. GoGui's
-    `# interrupt` stops the commands before it, begun or not; so does the end of input without
+    `# interrupt` stops the commands before it, running or queued; so does the end of input without
     `quit`.
     """
     reader = _LineReader(source)
@@ -240,11 +240,11 @@ def serve(
             if not dispatcher.handle(line, lambda: not inbox.empty(), reader.interrupted):
                 return
         except BrokenPipeError:
-            return  # nobody listens any more
+            return  # the controller is gone
 
 
 class _LineReader:
-    """Reads ahead, in a thread of its own, so that new input can stop an analysis."""
+    """Read ahead in a separate thread, so that new input can stop an analysis."""
 
     def __init__(self, source: BinaryIO) -> None:
         self.source = source

@@ -1,4 +1,4 @@
-"""The papers' experiments beside the papers: steps that resume, and one report.
+"""The papers' experiments, compared with the papers: resumable steps and one report.
 
 There is one module per paper with its experiments, tables and comparisons; `tournaments` has those
 that belong to no paper. `papers` has the papers' claims by id, `verdicts` compares, `recorded/` has

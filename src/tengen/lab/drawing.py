@@ -18,7 +18,7 @@ from tengen.lab.result import Bars, Dots, Figure, Picture, Plot
 
 INK = "#7a7a7b"
 COLOURS = ("#2f7ed1", "#d9821b", "#3a9d51", "#a855c1", "#c03921", "#17a2a1", "#8d6e61")
-"""Stand for the page's grey and for its --c1 to --c7 until the drawing is finished."""
+"""Placeholders for the page's grey and its --c1 to --c7 until the drawing is finished."""
 _STYLE: Any = {
     "svg.hashsalt": "tengen", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 11,
     "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK,

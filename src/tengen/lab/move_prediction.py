@@ -52,8 +52,8 @@ _LARGEST_DRAWN = 5  # the largest template to draw, as a ring: up to three point
 class GameSource:
     """The games to learn from and to evaluate on."""
 
-    made: int = 0  # our own games to learn from; 0 for those of the collection
-    test_games: int = 200  # our own games to evaluate on, or to hold out without a test file
+    made: int = 0  # games to generate and learn from; 0 to use the collection
+    test_games: int = 200  # games to generate for evaluation, or to hold out without a test file
     board: int = 19
     train: str = "tom9d-train.sgf"
     test: str = "tom9d-dev.sgf"  # files of the collection
@@ -105,7 +105,7 @@ def sample_games(
 
 
 def hold_out(games: GameArrays, count: int, seed: int) -> tuple[GameArrays, GameArrays]:
-    """Hold out `count` games for evaluation, with two or more left; return (the others, those)."""
+    """Hold out `count` games and leave two or more; return (the others, the games held out)."""
     if len(games) < count + 2:
         raise TengenError(f"{len(games)} games: too few to hold out {count}")
     order = np.random.default_rng([seed, 1]).permutation(len(games))
@@ -278,7 +278,7 @@ def measure_tables(
 
 
 def result_tables(found: Tables) -> list[Table]:
-    """Return the tables with the paper's figures beside ours."""
+    """Return the tables with the paper's figures next to ours."""
     widths = [
         [f"{row['width']:g}", percent(row["top1"], row["interval"]), show(row["paper"], unit="%")]
         for row in found["widths"]
@@ -313,7 +313,7 @@ def growth(rows: list[Row]) -> Plot:
 
 
 def trends(found: Tables) -> list[Comparison]:
-    """Compare trends with the paper's; the rates themselves are of other games."""
+    """Compare trends with the paper's; the rates are not comparable, since the games differ."""
     best = max(found["widths"], key=lambda row: float(row["top1"]))
     text = f"{best['width']:g}: {percent(best['top1'], best['interval'])}"
     rows = [compare("araki.table1.best", text=text)]

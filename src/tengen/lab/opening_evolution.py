@@ -1,8 +1,8 @@
 """Openings by evolution (Kendall 2004): networks bred and evaluated, the paper's tables tested.
 
 The paper let the best networks of every 1,000th (10,000th) generation play a double round robin and
-read learning off a rising line of points (p = 0.34 and 0.18). Here the same is done from random
-starts over several seeds, and a fixed panel of opponents shows whether anything was learned.
+inferred learning from a rising line of points (p = 0.34 and 0.18). Here the same is done from
+random starts over several seeds, and a fixed panel of opponents shows whether anything was learned.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from tengen.statistics import Rate, Trend
 CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")  # shipped, the strongest first
 PANEL = ("random", "maxlib", "static")  # fixed opponents
 FIRST = "generation 0"
-_FEW_WEIGHTS = {"spatial": "shared", "dense": "tiled"}  # the same, weights tied by symmetry
+_FEW_WEIGHTS = {"spatial": "shared", "dense": "tiled"}  # the same with weights tied by symmetry
 _START_PLIES = 4  # random plies before each game that measures a network
 
 
@@ -56,7 +56,7 @@ _BETTER: dict[str, Any] = {
     "opponent": "static + random", "expert": "builtin:playouts=16",
 }  # fmt: skip
 METHODS: dict[str, tuple[int, dict[str, Any]]] = {
-    # The games are deterministic, so that survivors need not play again.
+    # The games are deterministic, so survivors need not play again.
     "paper": (5000, {"colours": "black", "remember": True}),
     "better": (100, _BETTER),
     # The hall of fame begins with the best of generation 0; scores beyond a clear win hardly count.
@@ -71,7 +71,7 @@ METHODS: dict[str, tuple[int, dict[str, Any]]] = {
 
 
 def _measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None = None) -> Measure:
-    """Return how the games of a generation are played: by threads here, or on a Ray cluster."""
+    """Return what plays the games of a generation: threads here, or a Ray cluster."""
     if ray is not None:
         opponents = partial(_players, settings.opponent)
         expert = partial(make_expert, settings.expert)
@@ -103,7 +103,7 @@ def train(
 
 
 def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
-    """Return the files of a run's best networks, of every `every` generations; at least one."""
+    """Return the best networks of a run, one file per `every` generations; fail if none."""
     files = sorted((folder / SNAPSHOTS).glob("*.safetensors"))
     found = {int(path.stem): path for path in files if int(path.stem) % every == 0}
     if not found:
@@ -125,7 +125,7 @@ class Duel:
     seed: int
     key: tuple[int, ...] = ()  # also determines the starts
     random_plies: int = _START_PLIES
-    player: str = ""  # a player's spec that takes the network's place on the same terms
+    player: str = ""  # spec of a player that replaces the network on the same terms
 
 
 def play_duel(duel: Duel) -> Row:
@@ -163,7 +163,7 @@ def judge_run(
     """Measure a run's snapshots against the panel, its own generation 0, and each other."""
     kept = snapshots(folder, how.step)
     weights = {g: OpeningEvolution.load(path).weights_ for g, path in kept.items()}
-    # A best network that lasted plays the same games: they are played once.
+    # A best network that survived would repeat its games: they are played only once.
     same = {g: next(e for e in kept if np.array_equal(weights[e], weights[g])) for g in kept}
     first = min(kept)
     opponents = {**dict(zip(PANEL, PANEL, strict=True)), FIRST: str(kept[first])}
@@ -203,9 +203,9 @@ def judge_run(
 
 
 def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) -> dict[int, float]:
-    """Return each entrant's points per two games of a pair, from the first entrant's scores.
+    """Return each entrant's points, two games per pair; scores are from the first entrant's view.
 
-    Points are the paper's, averaged over starts so that the totals compare with its tables.
+    Points are the paper's, averaged over starts so that the totals are comparable with its tables.
     """
     points = dict.fromkeys(entrants, 0.0)
     for (a, b), own in scores.items():
@@ -216,7 +216,7 @@ def round_robin(entrants: list[int], scores: dict[tuple[int, int], FloatArray]) 
 
 
 def gain_of(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Compare the last generation's wins against the panel with the first's; `z`: one-sided."""
+    """Compare the last generation's wins against the panel with the first's; `p` is one-sided."""
     a, b = rows[0]["panel"], rows[-1]["panel"]
     n, m = a["games"], b["games"]
     share = (n * a["win_rate"] + m * b["win_rate"]) / (n + m)
@@ -234,7 +234,7 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Summarise the evaluated runs of one method over its seeds.
 
     `p` combines the runs' gains (Stouffer), `p_seeds` is the paired t-test over seeds. `trend` and
-    `points` are lines through all runs' panel rates and round robins, each with its own level.
+    `points` have one slope for all runs' panel rates and round robins, with one intercept per run.
     """
     from scipy import stats
 
@@ -265,7 +265,7 @@ def _panel_rates(run: dict[str, Any]) -> tuple[list[int], list[float]]:
 
 
 def points_plot(run: dict[str, Any]) -> Plot:
-    """Return points of an evaluated run over generations with their line, as in Figures 9, 10."""
+    """Plot a run's points by generation with their trend line, as in Figures 9 and 10."""
     points, trend = run["round_robin"]["points"], run["round_robin"]["trend"]
     x, y = [int(generation) for generation in points], list(points.values())
     middle = float(np.mean(y)) - trend["slope"] * float(np.mean(x))
@@ -314,7 +314,7 @@ class BreedingSize(CheckedSettings):
 
 
 def breeding(context: LabContext, size: BreedingSize) -> Findings:
-    """Breed networks over seeds and evaluate them by a fixed panel, or evaluate finished runs."""
+    """Breed networks over seeds and evaluate them against a panel, or evaluate finished runs."""
     folders = [Path(run) for run in size.runs]
     folders = folders or [_breed(context, size, number) for number in range(size.seeds)]
     judged = []
@@ -365,7 +365,7 @@ def _panel_table(run: dict[str, Any], games: int) -> Table:
 
 
 def _trend_table(data: dict[str, Any], size: BreedingSize) -> Table:
-    """Return the lines through wins and points, of each run and of all together."""
+    """Return the trends of wins and points, for each run and for all runs together."""
     whole = data["over_seeds"]
     lines = [
         (run["folder"], name, trend)

@@ -1,8 +1,8 @@
-"""Openings by temporal differences (Huang 2003): a player learns, and what its inputs add.
+"""Openings by temporal differences (Huang 2003): the learning curve, and what each input adds.
 
 The paper's Table 2 is a mean of ratios and its Table 4 a mean of differences in percentage points
 (its own numbers only fit that way), so both measures are reported for both encodings. Tests are
-over seeds, and Holm's rule corrects for the numbers of a table.
+over seeds, and Holm's rule corrects for the number of tests in a table.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def _match_jobs(folder: Path, size: InputTables, seed: int) -> dict[str, MatchJo
 
 
 def play_tables(context: LabContext, folder: Path, size: InputTables) -> Matches:
-    """Train and match all players of all seeds, continuing what is there."""
+    """Train and match all players of all seeds, continuing an earlier run."""
     matches: Matches = {}
     for number, seed in enumerate(range(context.seed, context.seed + size.seeds)):
         low, high = number / size.seeds, (number + 0.7) / size.seeds
@@ -337,7 +337,7 @@ def duplicates(row: Row) -> int:
 
 
 def tables_data(folder: Path, size: InputTables, matches: Matches) -> dict[str, Any]:
-    """Return Figure 4 and all tables as plain numbers; the folder has the players."""
+    """Return Figure 4 and all tables as plain numbers; `folder` contains the players."""
     wins = {e: wins_of(matches, e) for e in ENCODINGS}
     paper = {e: [papers.figures(f"{t}.{e}") for t in _ids(e)] for e in ENCODINGS}
     games = (len(size.sets) - 1) * size.pair_games
@@ -357,7 +357,7 @@ def tables_data(folder: Path, size: InputTables, matches: Matches) -> dict[str, 
 
 
 def _ids(encoding: str) -> list[str]:
-    """Return how the ids of the claims of an encoding's tables of wins and gains begin."""
+    """Return the prefixes of the claim ids of an encoding's tables of wins and gains."""
     return [f"huang.{table.lower().replace(' ', '')}" for table in papers.TD_TABLES[encoding]]
 
 
@@ -387,7 +387,7 @@ def interval_of(values: list[float], games: int | None = None) -> Interval | Non
 def _entries(
     values: dict[str, list[float]], paper: dict[str, float], chance: float, games: int | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Compare the values by seed of a table with the paper's and, by Holm's rule, with chance."""
+    """Compare a table's values by seed with the paper's and, by Holm's rule, with `chance`."""
     tests = [mean_test(own, chance) for own in values.values()]
     return {
         name: {
@@ -480,7 +480,7 @@ def _curve(folder: Path, size: InputTables, matches: Matches, encoding: str) -> 
 
 
 def tables(context: LabContext, size: InputTables) -> Findings:
-    """Train players with different inputs and let them meet: what each input adds."""
+    """Train players with different inputs and match them, to show what each input adds."""
     folder = context.place("opening-td/tables")
     data = tables_data(folder, size, play_tables(context, folder, size))
     curves = {encoding: curve for encoding, curve in data["figure4"].items() if curve}
@@ -561,7 +561,7 @@ def _gain_bars(data: dict[str, Any]) -> list[Bars]:
 
 
 def _table_comparisons(data: dict[str, Any], size: InputTables) -> list[Comparison]:
-    """Compare the tables with the paper's; a verdict needs its players, games and several seeds."""
+    """Compare with the paper's tables; verdicts need all players, enough games, several seeds."""
     full = size.seeds > 1 and size.games >= _PAPER_GAMES and set(size.sets) == set(SETS)
     entries: dict[str, dict[str, Any]] = {}
     for encoding in ENCODINGS:
@@ -575,7 +575,7 @@ def _table_comparisons(data: dict[str, Any], size: InputTables) -> list[Comparis
     if full:
         why = f"{size.seeds} seeds."
         return [compare(c, e["value"], e["interval"], why=why) for c, e in entries.items()]
-    # In a small run the players' opponents are not all there: only ABCDE and the gains are shown.
+    # A small run lacks some of the opponents: only ABCDE and the gains are shown.
     shown = {c: e for c, e in entries.items() if c.rpartition(".")[2] in ("ABCDE", *_FEATURES)}
     why = "One short training each, fewer opponents."
     return [compare(c, text=percent(e["value"], e["interval"]), why=why) for c, e in shown.items()]

@@ -27,13 +27,13 @@ class Claim:
     what: str
     figure: float | None = None  # rates are fractions
     games: int | None = None  # games behind the figure, which give it an interval
-    text: str = ""  # what the report shows of the paper where the figure alone does not say it
+    text: str = ""  # what the report shows instead of the figure
     unit: str = ""
     aim: int = 1  # +1: more is better, -1: less is, 0: a different figure refutes the paper's
-    why: str = ""  # what explains the verdict, where the experiment says no more
+    why: str = ""  # explains the verdict unless the experiment does
 
     def named(self, name: str) -> Claim:
-        """Return it with a name in the place of {}."""
+        """Return a copy with {} replaced by a name."""
         return replace(self, id=self.id.format(name), what=self.what.format(name))
 
 
@@ -45,9 +45,9 @@ CLAIMS: dict[str, Claim] = {
     for name, figure in entry.pop("figures", {"": entry.pop("figure", None)}).items()
     for claim in [Claim(**{**entry, "figure": figure}).named(name)]
 }
-"""All claims by id. Experiments and recorded runs name them by it."""
+"""All claims by id. Experiments and recorded runs refer to them by id."""
 TEXTS: dict[str, str] = {k: v for paper in _FILE.values() for k, v in paper.pop("texts").items()}
-"""What the report says about an experiment, by its name; values take the places in braces."""
+"""Texts of the report by name of the experiment; values are inserted at the braces."""
 FAULTS: list[str] = _FILE["scoring"].pop("faults")  # why Burzillo's network cannot learn
 EVOLUTION: dict[str, dict[str, Any]] = _FILE["opening-evolution"].pop("tables")  # Kendall's
 OUTPUTS: dict[str, str] = _FILE["symmetry-network"].pop("outputs")  # what Blair's outputs mean

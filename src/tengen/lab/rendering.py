@@ -1,4 +1,4 @@
-"""Show the results of a run as an HTML page and as Markdown; `gather` collects what both say."""
+"""Render the results of a run as HTML and as Markdown; `gather` collects the contents of both."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: a paper's claims beside ours, results, and steps that were not run."""
+    """A part of the page: comparisons with a paper, results, and steps that were not run."""
 
     key: str
     title: str
@@ -49,7 +49,7 @@ class Section:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """All claims: those this run measured, then what else is recorded."""
+        """All comparisons: those of this run, then those found only in recorded runs."""
         own = (row for _, done in self.blocks for row in done.result.comparisons)
         return beside(own, self.runs)
 
@@ -83,7 +83,7 @@ class Page:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """All claims of all papers."""
+        """All comparisons of all papers."""
         return [row for section in self.sections for row in section.comparisons]
 
     @property
@@ -93,7 +93,7 @@ class Page:
 
     @property
     def command(self) -> str:
-        """The command that made it."""
+        """The command that made the page."""
         scale = " --full --collection DIR" if self.mode == FULL else ""
         seed = "?" if self.seed is None else self.seed
         return f"tengen lab{scale} --seed {seed}"

@@ -1,13 +1,13 @@
-"""Scoring finished games (Burzillo): the failure shown and repaired, and scorers that work.
+"""Scoring finished games (Burzillo): the failure reproduced and repaired, and scorers that work.
 
 For every block r = v . [W (x + a) + b]. For every empty region the numbers of black and white
-blocks beside it, the sums of their r and its size go through s = g . [V (. + c) + d]. The score,
+blocks next to it, the sums of their r and its size go through s = g . [V (. + c) + d]. The score,
 positive for White, is komi, prisoners, the regions' s and twice the dead stones. The printed
 gradient has the wrong sign for everything before r. Both energies are trained with RPROP and with
-momentum, with the printed gradient and with the right one.
+momentum, with the printed gradient and with the correct one.
 
-Beyond the paper, a scorer is trained from final scores and measured on unseen games beside simple
-scorers and GNU Go. Each says which stones of finished games are dead; all are counted alike.
+Beyond the paper, a scorer is trained from final scores and compared with simple scorers and GNU Go
+on unseen games. Each decides which stones of finished games are dead; the counting is the same.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ _PLAYER = "mcts:playouts=60,resign=0"  # plays our own finished games
 class Size:
     """The games to learn from, and for how long."""
 
-    made: int = 120  # our own games to learn from; 0 for the collection
-    test_games: int = 80  # our own games to measure on
+    made: int = 120  # games to generate and learn from; 0 to use the collection
+    test_games: int = 80  # games to generate for evaluation
     board: int = 9
     train: str = TRAIN  # file of the collection
     counts: tuple[int, ...] = (120,)  # games that the paper's network learns from
@@ -91,14 +91,9 @@ _FULL = Size(made=0, test_games=0, board=19, counts=(500, 3000), members=4, epoc
 
 
 def make_games(
-    count: int,
-    size: int,
-    seed: int,
-    *,
-    workers: int = 1,
-    report: Report = lambda done, total: None,
+    count: int, size: int, seed: int, *, workers: int = 1, report: Report = lambda done, total: None
 ) -> list[GameRecord]:
-    """Return finished games with true scores; a few may be missing because they never settled."""
+    """Generate finished games with known scores, except for games that never settle."""
     making = training.Making(size, count, _PLAYER, partial(make_player, _PLAYER))
     return training.make_games(
         making, seed, workers=workers, tell=lambda what, done, total: report(done, total)
@@ -106,7 +101,7 @@ def make_games(
 
 
 def _games(context: LabContext, size: Size, share: tuple[float, float], name: str = "") -> Path:
-    """Return a file of the collection, or of our own finished games, made once."""
+    """Return a file of the collection, or of generated games, which are made only once."""
     if not size.made:
         return context.games(name or size.train)
     path = context.place("scoring") / f"{name or 'train'}.sgf"
@@ -123,8 +118,8 @@ def _games(context: LabContext, size: Size, share: tuple[float, float], name: st
 # ----- The paper's network -----
 
 SECOND_DISTANCES = (16, 31)  # columns of the 48 features that the 46 leave out
-# What a rate is multiplied by when the error falls and when it rises beyond the tolerance, and the
-# share of its speed that a number keeps.
+# Factors of the rate when the error falls and when it rises beyond the tolerance, the tolerance as
+# a factor of the error, and the momentum.
 _RATE_UP, _RATE_DOWN, _TOLERANCE, _KEPT = 1.05, 0.7, 1.04, 0.9
 
 Energy = Literal["step", "linear"]
@@ -132,7 +127,7 @@ Energy = Literal["step", "linear"]
 
 @dataclass
 class PaperGames:
-    """Games as flat arrays: blocks, empty regions, which of them touch, and what is known."""
+    """Games as flat arrays: blocks, empty regions, their adjacency, and the recorded scores."""
 
     x: FloatArray  # features of all blocks of all games, scaled (the paper scales nothing)
     colour: IntArray
@@ -142,7 +137,7 @@ class PaperGames:
     region_size: FloatArray
     edge_region: IntArray
     edge_block: IntArray
-    offset: FloatArray  # per game: komi less Black's prisoners plus White's
+    offset: FloatArray  # per game: komi minus Black's prisoners plus White's
     score: FloatArray  # per game: the recorded score, White-positive
     grids: Sequence[NDArray[np.int8]] = ()  # the positions
 
@@ -205,7 +200,7 @@ def energy_and_gradient(
 
 
 class Momentum:
-    """Gradient descent with momentum and a rate that adapts, from `rate` on."""
+    """Gradient descent with momentum and an adaptive rate that starts at `rate`."""
 
     def __init__(self, *, rate: float) -> None:
         self.rate = rate
@@ -215,7 +210,7 @@ class Momentum:
     def step(
         self, arrays: Sequence[FloatArray], gradients: Sequence[FloatArray], error: float = 0.0
     ) -> None:
-        """Change the arrays in place; `error` is the batch's, by which the rate adapts."""
+        """Change the arrays in place; the rate adapts to `error`, the error of the batch."""
         risen = error > self._error * _TOLERANCE
         if risen or not self._speed:
             self._speed = [np.zeros(a.shape) for a in arrays]
@@ -234,7 +229,7 @@ _DELTA = 5.0  # errors in points beyond which the loss grows linearly
 def expected_margins(alive: FloatArray, games: PaperGames) -> tuple[FloatArray, FloatArray]:
     """Return the expected margins for Black, without komi and prisoners, and their derivatives.
 
-    A block has the derivative of its own game's margin by its probability to live.
+    The derivative of a block is that of its game's margin with respect to its chance of living.
     """
     doomed = np.clip(1.0 - alive, 1e-9, 1.0)
     n = len(games.region_game)
@@ -258,7 +253,7 @@ def soft_loss(
     hidden = np.tanh(games.x @ w + b)
     alive = network.sigmoid(np.clip(hidden @ v + c[0], -network.LIMIT, network.LIMIT))
     margins, slope = expected_margins(alive, games)
-    # The record is White-positive and holds komi and prisoners.
+    # The recorded score is White-positive and includes komi and prisoners.
     error = margins - (games.offset - games.score)
     size = np.abs(error)
     loss = np.where(size < _DELTA, 0.5 * error**2, _DELTA * (size - 0.5 * _DELTA))
@@ -351,7 +346,7 @@ def train_paper(
 
 
 def _train_repaired(games: PaperGames, *, epochs: int = 150, seed: int = 0) -> dict[str, Any]:
-    """Train the repaired energy (soft score, 46 features alone) and count its hard answers."""
+    """Train with the repaired energy (soft score, only 46 features) and count by hard decisions."""
     loss, _, alive = soft_loss(train_soft(games, epochs=epochs, seed=seed), games)
     wanted = games.offset - games.score
     errors, row = [], 0
@@ -384,7 +379,7 @@ def train_versions(
     seed: int = 0,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
-    """Train every version of the paper on the first games after a shuffle by the seed."""
+    """Train every version of the paper's network on the first games of a seeded shuffle."""
     runs = []
     energies: tuple[Energy, Energy] = ("step", "linear")
     for count in counts:
@@ -412,8 +407,8 @@ TIME_LIMIT = 120.0  # seconds per game
 class DeadLists:
     """GNU Go's dead stones at one level, stored in a file if one is given.
 
-    It gets a fresh process per game, so that an answer depends on the game alone. An answer is a
-    row of a `Journal`: `dead` (None if it failed), `failure`, `seconds` (of the processor if the
+    Every game gets a new process, so that an answer depends on the game alone. An answer is a
+    row of a `Journal`: `dead` (None if it failed), `failure`, `seconds` (processor time if the
     engine reports it) and the time `limit`.
     """
 
@@ -447,7 +442,7 @@ class DeadLists:
         return game.margin(dead, method), answer["seconds"]
 
     def ask(self, record: GameRecord) -> Row:
-        """Return the dead stones of a game's end; a failure is tried again with a longer limit."""
+        """Return the dead stones at the end of a game; retry a failure if the limit is longer."""
         text = record.utf8_sgf(main_line=True)
         key = f"{self.engine} {hashlib.sha256(text).hexdigest()[:24]}"
         before = self._known.get(key)
@@ -507,7 +502,7 @@ def measure(
     method: Method,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Measure a scorer that returns margins and seconds; a game on which it fails is wrong."""
+    """Measure a scorer that returns margins and seconds; games on which it fails are wrong."""
     found, failed = Accuracy(), 0
     for game in games:
         margin, seconds = margin_of(game, method)
@@ -598,7 +593,7 @@ def _failure_comparisons(runs: list[dict[str, Any]], *, full: bool) -> list[Comp
     printed = [r for r in rprop if r["gradient"] == "printed"]
     right = [r for r in rprop if r["gradient"] == "right" and r["energy"] != "soft score"]
     soft = [r for r in rprop if r["energy"] == "soft score"]
-    # The paper's first energy; the second one goes much further still.
+    # The paper's first energy; the second one diverges much further.
     largest = max(r["largest_prediction"] for r in printed if r["energy"] == "step")
     calm = max(r["largest_prediction"] for r in right)
     best = max(soft, key=lambda r: r["games"])
@@ -631,7 +626,7 @@ def scorer(context: LabContext, size: Size) -> Findings:
         for who, got in _measured(context, judges, path, method, engines=not size.made):
             measured = got["exact"], got["exact_interval"]
             row = [path.name, who, percent(*measured), percent(got["winner"])]
-            # Times vary: they are not part of the small laboratory, which is reproducible.
+            # Times vary, so the quick laboratory, which is reproducible, leaves them out.
             rows.append(row if size.made else [*row, f"{1000 * got['seconds_per_game']:.1f}"])
             if size.made and who in judges:
                 why = "Other games: ours are our search's, theirs were played by people."

@@ -1,6 +1,6 @@
 """Experiments, and the steps of a run: each runs once and its result is stored as JSON.
 
-An `Experiment` is a function of a `LabContext` and a size; a `Step` is one at a certain size. A
+An `Experiment` is a function of a `LabContext` and a size; a `Step` is one at a given size. A
 step that was killed continues from its `Journal` and from its learner's checkpoints.
 """
 
@@ -31,8 +31,8 @@ from tengen.parallel import map_jobs
 from tengen.progress import Progress, Report, span
 
 QUICK, FULL = "quick", "full"
-"""The sizes of the laboratory: minutes without any games, or days with collections of games."""
-LABORATORY = "laboratory"  # what the folder of a run is a run of
+"""The sizes of the laboratory: minutes without game collections, or days with them."""
+LABORATORY = "laboratory"  # name of the learner in the folder of a run
 
 _Value = TypeVar("_Value")
 _Size = TypeVar("_Size")
@@ -51,7 +51,7 @@ class LabContext:
     ray: str | None = None  # address of a Ray cluster that does the work instead of the workers
 
     def place(self, name: str) -> Path:
-        """Return a folder of a step's own, for checkpoints and databases."""
+        """Return a folder for a step's checkpoints and databases."""
         place = self.folder / name
         place.mkdir(parents=True, exist_ok=True)
         return place
@@ -155,7 +155,7 @@ def change(size: _Size, settings: Sequence[str], name: str) -> _Size:
 
 @dataclass(frozen=True)
 class LabSettings:
-    """What a folder was begun with; a run with another seed or size needs another folder."""
+    """Settings of a folder; a run with another seed or size needs another folder."""
 
     seed: int
     mode: str = QUICK
@@ -245,7 +245,7 @@ Row = dict[str, Any]
 class Journal:
     """A file of finished jobs as JSON lines, each with its key; without a path nothing is stored.
 
-    A line that was torn by a kill is dropped when the journal is read.
+    An incomplete last line, left by a killed process, is dropped when the journal is read.
     """
 
     def __init__(self, path: Path | None) -> None:

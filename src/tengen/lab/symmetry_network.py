@@ -128,7 +128,7 @@ def learning_curve(games: Sequence[int], points: FloatArray, per_pair: int) -> d
     """Return win rates with intervals and their trend; points[i, j] is what i scored against j.
 
     `correlation` is Spearman's, `slope` the win rate per 100,000 games, without the untrained
-    network; `best` the games behind the best snapshot.
+    network; `best` the number of training games of the best snapshot.
     """
     played = per_pair * (len(games) - 1)
     won = points.sum(1)

@@ -36,11 +36,7 @@ class _Counter(Listener):
 
 
 def play(
-    path: Path,
-    settings: dict[str, Any],
-    *,
-    workers: int,
-    report: Report = lambda done, total: None,
+    path: Path, settings: dict[str, Any], *, workers: int, report: Report = lambda done, total: None
 ) -> Results:
     """Play the missing games of a tournament in its database and return the results."""
     tournament = parse_tournament(settings)

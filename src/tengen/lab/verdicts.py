@@ -1,6 +1,6 @@
-"""Compare claims of the papers with our measurements and decide a verdict, in one place.
+"""Compare claims of the papers with our measurements and decide the verdicts.
 
-`compare` sets a measurement of this run beside a claim, `beside` adds what recorded runs found.
+`compare` compares a claim with a measurement of this run; `beside` adds those of recorded runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Interval = Sequence[float]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A claim of a paper beside our measurement, as the report shows it."""
+    """A claim of a paper and our measurement, as the report shows them."""
 
     claim: str  # its id in `papers.CLAIMS`
     where: str
@@ -52,10 +52,10 @@ def verdict(
     full: bool = True,
     holds: bool | None = None,
 ) -> str:
-    """Return one of `WORDS` for two figures with their 95 % intervals, or none for exact ones.
+    """Return one of `WORDS` for two figures with their 95 % intervals (None for exact figures).
 
-    For `aim` see `papers.Claim`. Without `full`, a run smaller than the paper's, nothing speaks
-    against the paper. `holds` says whether our result supports a claim that is not a number.
+    For `aim` see `papers.Claim`. Without `full` (a run smaller than the paper's) the verdict is
+    never against the paper. `holds` says whether our result supports a claim that is not a number.
 
     >>> verdict(0.75, 0.97, (0.95, 0.99)), verdict(714, 714, aim=0), verdict(2310, 2478, aim=0)
     ('better', 'agrees', 'refuted')
@@ -178,7 +178,7 @@ def recorded_runs(part: str) -> tuple[RecordedRun, ...]:
 
 
 def beside(found: Iterable[Comparison], runs: Iterable[RecordedRun]) -> list[Comparison]:
-    """Return the comparisons of this run with the recorded figures, then the remaining records."""
+    """Add the recorded figures to the comparisons of this run, then the remaining records."""
     records = {figure.claim: figure.comparison() for run in runs for figure in run.figures}
     rows = []
     for row in found:

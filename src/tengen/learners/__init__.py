@@ -1,1 +1,1 @@
-"""What fits numbers to games: one folder a paper, none of which knows the others."""
+"""Learners, one folder per method or paper; only `self_play` imports another one, `network`."""

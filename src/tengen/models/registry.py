@@ -40,14 +40,14 @@ class ModelInfo:
 
 
 def register_kind(kind: str, target: str) -> None:
-    """Say that models of `kind` are read by `target`, written `module:class`."""
+    """Register `target`, written `module:class`, as the reader of models of `kind`."""
     if target.count(":") != 1:
         raise ModelError(f"{target!r} does not say module:class")
     KINDS[kind] = target
 
 
 def has_model(path_or_name: str | os.PathLike[str]) -> bool:
-    """Tell whether a model of that path or name exists."""
+    """Return whether a model with that path or name exists."""
     try:
         find_model(path_or_name)
     except ModelError:
@@ -59,7 +59,7 @@ def list_models() -> list[ModelInfo]:
     """List all models by name; damaged ones too, with the reason."""
     entries = []
     for name, path in sorted(model_names().items()):
-        size = path.stat().st_size if path.exists() else 0  # a link may lead nowhere
+        size = path.stat().st_size if path.exists() else 0  # a link may be broken
         try:
             entries.append(ModelInfo(name, path, size, read_card(path)))
         except ModelError as failure:
@@ -101,19 +101,19 @@ def load_evaluator(path_or_name: str | os.PathLike[str], *, shared: bool = False
 
 
 def load_policy(path_or_name: str | os.PathLike[str], *, shared: bool = False) -> Policy:
-    """Load a model that says how likely moves are; `shared` as in `load_learner`."""
+    """Load a model that predicts moves; `shared` as in `load_learner`."""
     return _offer(path_or_name, Policy, "predicts moves (`priors`)", shared)  # type: ignore[type-abstract]
 
 
 def load_scorer(path_or_name: str | os.PathLike[str] = "scorer", *, shared: bool = False) -> Scorer:
-    """Load a model that says which stones are dead; `shared` as in `load_learner`."""
+    """Load a model that judges which stones are dead; `shared` as in `load_learner`."""
     return _offer(path_or_name, Scorer, "scores games (`status`)", shared)  # type: ignore[type-abstract]
 
 
 def _offer(
     path_or_name: str | os.PathLike[str], protocol: type[_Offer], what: str, shared: bool
 ) -> _Offer:
-    """Load a model and refuse it unless it keeps a protocol."""
+    """Load a model and refuse it unless it implements a protocol."""
     loaded = load_learner(path_or_name, shared=shared)
     if not isinstance(loaded, protocol):
         raise ModelError(f"{os.fspath(path_or_name)}: is not a model that {what}")
@@ -125,7 +125,7 @@ def _offer(
 PREDICTOR = "predictor-paper"  # the maximum-entropy predictor of Araki et al., for 19x19
 _NETWORK_SIZES = range(5, 26)  # rows and columns of the boards that the deep networks support
 JUDGE = "tengen-judge"  # plays, analyses and reviews: the strongest at equal time on every board
-DRAWN_FROM = "tengen-small"  # the network that levels for people draw their moves from
+DRAWN_FROM = "tengen-small"  # the network that the weaker levels sample their moves from
 _PREDICTORS = {(9, 9): JUDGE, (13, 13): JUDGE}  # of people's moves; `tengen-large` elsewhere
 _OPENINGS = {(9, 9): "td-best-9x9", (13, 13): "evolved-minimax-13x13"}
 

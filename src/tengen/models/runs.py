@@ -1,13 +1,13 @@
-"""Keep one training run in one folder, so that it can be stopped at any moment and go on exactly.
+"""Keep a training run in a folder, so that it can be stopped at any time and resumed exactly.
 
     FOLDER/config.toml    the learner, its settings, fingerprints of its data, our version
     FOLDER/metrics.jsonl  one row per report: {"step": 200, "loss": 1.9, ...}
     FOLDER/checkpoints/   the last few states, `STEP.safetensors`
-    FOLDER/snapshots/     models on the way, kept for good, if the learner makes any
+    FOLDER/snapshots/     intermediate models, kept permanently, if the learner saves any
 
-A folder belongs to one run and is locked while a trainer works in it. A learner first notes rows
-and then saves the state of a step: a kill costs the work since the last state, and the rows come
-out the same.
+A folder belongs to one run and is locked while a trainer works in it. A learner notes
+the rows of a step before it saves its state: a kill loses only the work since the last state, and
+the resumed run repeats the same rows.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _Settings = TypeVar("_Settings")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A state of a training: its step, its arrays, whatever else is JSON, the run's name."""
+    """A state of a training: its step, its arrays, any other values as JSON, the run's name."""
 
     step: int
     arrays: Tensors
@@ -65,7 +65,7 @@ class Checkpoints:
         self._kept: list[int] | None = None
 
     def save(self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Write the checkpoint of a step and delete those written longest ago."""
+        """Write the checkpoint of a step and delete the oldest ones."""
         # By when they were written, not by number: a new training may count from 0 again.
         kept = self.steps() if self._kept is None else self._kept
         stored = {"step": step, "run": self.run, "state": dict(state)}
@@ -106,7 +106,7 @@ class Checkpoints:
         return found
 
     def latest(self) -> Checkpoint | None:
-        """Read the newest whole checkpoint, if any; warn about newer ones that are damaged."""
+        """Read the newest intact checkpoint, if any; warn about newer ones that are damaged."""
         damaged = ""
         for step in reversed(self._files()):
             try:
@@ -132,11 +132,11 @@ class RunInfo:
     learner: str
     version: str
     settings: dict[str, Any]  # plain, as `settings.to_plain` gives them
-    data: dict[str, str]  # a fingerprint or name of each thing that the run learns from
+    data: dict[str, str]  # a fingerprint or name of each data source
 
 
 class Run(Generic[_Settings]):
-    """A run that this process holds; made by `Run.open`, released by `close` or `with`.
+    """A run locked by this process; opened by `Run.open`, released by `close` or `with`.
 
     `start` is the state to continue from, None at the beginning.
     """
@@ -163,14 +163,14 @@ class Run(Generic[_Settings]):
     ) -> Self:
         """Claim a folder for a run of `learner`; with `resume`, continue the run in it, if any.
 
-        `data` has a `fingerprint` of each thing it learns from. A run that may not continue so
-        raises `RunError` and is left unchanged.
+        `data` has a `fingerprint` of each data source. A run that may not be continued like this is
+        left unchanged and `RunError` is raised.
         """
         place, sources = Path(folder), dict(data or {})
         found = _look(place, learner, settings, sources, resume)
         held = _claim(place)
         try:
-            # Somebody may have begun a run here since we looked.
+            # Another process may have begun a run here in the meantime.
             found = _look(place, learner, settings, sources, resume)
             name = fingerprint(learner, fixed(settings), sources)
             run = cls(place, settings, Checkpoints(place / _CHECKPOINTS, run=name), held)
@@ -181,7 +181,7 @@ class Run(Generic[_Settings]):
         return run
 
     def note(self, step: int, **values: Any) -> None:
-        """Add a row to the metrics, before `step` is saved; no times, to be the same if resumed."""
+        """Add a row of metrics before `step` is saved; no times, so that resumed runs repeat it."""
         if step <= self._step:
             raise RuntimeError(f"row of step {step} after its state was saved")
         for name, value in values.items():
@@ -194,7 +194,7 @@ class Run(Generic[_Settings]):
     def save(
         self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any] | None = None
     ) -> None:
-        """Save everything that the steps after `step` depend on; `state` is whatever is JSON."""
+        """Save everything that the steps after `step` depend on; `state` must be JSON."""
         assert self._rows is not None, "the run is closed"
         os.fsync(self._rows.fileno())  # Rows up to here must not be lost when the state is not.
         self._checkpoints.save(step, arrays, state or {})
@@ -202,7 +202,7 @@ class Run(Generic[_Settings]):
         self._saved_at = time.monotonic()
 
     def due(self, seconds: float = 30.0) -> bool:
-        """Return whether the last state was saved so long ago; for steps that are cheap."""
+        """Return whether `seconds` have passed since the last save; for cheap steps."""
         return time.monotonic() - self._saved_at >= seconds
 
     def rows(self) -> list[dict[str, Any]]:
@@ -210,7 +210,7 @@ class Run(Generic[_Settings]):
         return read_metrics(self.folder)
 
     def snapshot(self, step: int) -> Path:
-        """Name the file for a model after `step` that is kept for good."""
+        """Return the path of the snapshot after `step`, which is kept permanently."""
         return self.folder / SNAPSHOTS / f"{step:09d}.safetensors"
 
     def close(self) -> None:
@@ -224,14 +224,14 @@ class Run(Generic[_Settings]):
         return self
 
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
-        """Release the folder; an interrupted user learns where the run stands."""
+        """Release the folder; after an interrupt, add a note with the step reached."""
         if isinstance(failure, KeyboardInterrupt):
             at = f"is at step {self._step} and " if self._step >= 0 else ""
             failure.add_note(f"{self.folder} {at}can be resumed")
         self.close()
 
     def _begin(self, learner: str, data: dict[str, str], found: RunInfo | None) -> None:
-        """Write the config and bring the folder to where the newest state was saved."""
+        """Write the config and reset the folder to the newest saved state."""
         for part in (self.folder, self.folder / _CHECKPOINTS, self.folder / SNAPSHOTS):
             sweep(part)
         if found is not None:
@@ -271,13 +271,13 @@ def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:
 
 
 def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the rows of a run's metrics, without a last one that a kill cut off."""
+    """Return the rows of a run's metrics, without an incomplete last one."""
     path = Path(folder) / _METRICS
     rows: list[dict[str, Any]] = []
     lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
     for number, line in enumerate(lines[:-1], start=1):
         try:
-            row = json.loads(line, parse_constant=lambda _: None)  # no number: nothing known
+            row = json.loads(line, parse_constant=lambda _: None)  # NaN and infinity become None
             rows.append({"step": int(row["step"]), **row})
         except (KeyError, TypeError, ValueError):
             raise RunError(f"{path}: line {number} is damaged") from None
@@ -287,7 +287,7 @@ def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 def resumed_settings(
     folder: str | os.PathLike[str], settings: _Settings, said: Collection[str]
 ) -> _Settings:
-    """Return the settings of the run in a folder, if any, with those that the user `said`."""
+    """Return the settings of the run in a folder, if any, with changes to those in `said`."""
     found = read_run(folder)
     if found is None:
         return settings
@@ -303,7 +303,7 @@ def resumed_settings(
 def _look(
     folder: Path, learner: str, settings: Any, data: dict[str, str], resume: bool
 ) -> RunInfo | None:
-    """Return the run in a folder if it may go on; None for a free folder. Changes nothing."""
+    """Return the run in a folder if it may be resumed; None if there is none. Changes nothing."""
     found = read_run(folder)
     if found is None:
         return None
@@ -329,7 +329,7 @@ def _look(
 
 
 def _claim(folder: Path) -> FileLock:
-    """Lock a folder, making it if need be."""
+    """Lock a folder, creating it if needed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
@@ -341,7 +341,7 @@ def _claim(folder: Path) -> FileLock:
 
 
 def _cut_metrics(folder: Path, step: int) -> None:
-    """Drop the rows after a step: their work will be done again."""
+    """Drop the rows after a step, which will be computed again."""
     path = folder / _METRICS
     if not path.exists():
         return

@@ -2,7 +2,7 @@
 
 A field made by `setting` carries its help, bounds and choices. From them follow the checks (by
 pydantic), the TOML of a run's folder, the recipe of a model's card, and the options of a command
-(see `cli.options.command`). No command offers a plain field.
+(see `cli.options.command`). Plain fields are not offered as options.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Setting:
     least: float | None = None
     most: float | None = None
     choices: Collection[str] = ()
-    option: str = ""  # the name for people, where the field's name is reserved (`lambda`) or unfit
+    option: str = ""  # the name for users, if the field's name is reserved (`lambda`) or unsuitable
     changeable: bool = False  # whether a resumed run may change it
 
 
 @dataclass(frozen=True)
 class SettingField:
-    """One field of a settings class, its type taken apart."""
+    """One field of a settings class, with its type split into parts."""
 
     name: str
     kind: Any  # int, float, bool, str, a dataclass, dict; of a tuple, the type of its members
@@ -60,7 +60,7 @@ class SettingField:
 
     @property
     def option(self) -> str:
-        """The name for people, as in `--rate-end`."""
+        """The name for users, as in `--rate-end`."""
         return self.about.option or self.name.replace("_", "-")
 
     def checked_type(self) -> Any:
@@ -89,7 +89,7 @@ class CheckedSettings:
     """A base for frozen dataclasses of `setting` fields that checks their values."""
 
     def __post_init__(self) -> None:
-        """Check every field by itself; a subclass adds checks across fields."""
+        """Check every field on its own; a subclass adds checks across fields."""
         kind = type(self)
         try:
             _model(kind).model_validate({name: getattr(self, name) for name in _fields_of(kind)})
@@ -103,13 +103,13 @@ def fields_of(kind: type[Any]) -> tuple[SettingField, ...]:
 
 
 def to_plain(settings: Any) -> dict[str, Any]:
-    """Return settings as JSON and TOML can hold them: lists for tuples, nothing for None."""
+    """Return settings as plain values for JSON and TOML: tuples as lists, None left out."""
     plain = json.loads(json.dumps(dataclasses.asdict(settings), default=_of_numpy))
     return {name: value for name, value in plain.items() if value is not None}
 
 
 def from_plain(kind: type[_Kind], values: Mapping[str, Any], *, where: str = "settings") -> _Kind:
-    """Make settings of what `to_plain` returned; an error message begins with `where`."""
+    """Make settings from what `to_plain` returned; an error message begins with `where`."""
     try:
         read = _model(kind).model_validate_json(json.dumps(dict(values)))
         return kind(**{name: getattr(read, name) for name in values})
@@ -142,7 +142,7 @@ def differences(there: _Kind, asked: _Kind) -> list[str]:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Return sixteen characters that stand for arrays, texts and plain values."""
+    """Return a hash of arrays, texts and plain values, sixteen characters long."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
@@ -160,7 +160,7 @@ def _take_apart(kind: Any) -> dict[str, SettingField]:
 
 
 def _field(field: dataclasses.Field[Any], hint: Any) -> SettingField:
-    """Take the type of a field apart."""
+    """Split the type of a field into its parts."""
     about: Setting = field.metadata.get(_KEY, Setting(""))
     default = field.default
     if field.default_factory is not dataclasses.MISSING:
@@ -203,7 +203,7 @@ def _error(kind: Any, failure: ValidationError) -> SpecError:
 
 
 def _of_numpy(value: Any) -> Any:
-    """Let JSON hold numpy's numbers."""
+    """Convert numpy's numbers for JSON."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be stored as a setting")

@@ -1,7 +1,7 @@
 """Read and write models: one safetensors file each, with the card in its header.
 
 The header holds a single entry, so that the same tensors and card always give the same bytes. The
-card carries a checksum of the tensors and of itself, so that a flipped bit is found on reading.
+card carries a checksum of the tensors and of itself, so that corruption is detected on reading.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tengen.errors import ModelError, unknown
 from tengen.files import write_atomic
 
 CARD_KEY = "tengen.card"
-# Larger files are refused unread: none of our learners makes one, and a header can lie.
+# Larger files are refused unread: none of our learners makes one, and a header may be forged.
 _MAX_BYTES = 2**30
 
 Tensors = dict[str, NDArray[Any]]  # arrays by name; any shape, any plain dtype of numbers or bools
@@ -34,7 +34,7 @@ _Shape = tuple[int | None, ...]  # a shape to expect; None stands for any length
 def save_model(
     path: str | os.PathLike[str], tensors: Mapping[str, NDArray[Any]], card: Card
 ) -> Card:
-    """Write a model atomically, all numbers finite, and return its card with the checksum."""
+    """Write a model of finite numbers atomically; return its card with the checksum."""
     arrays = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
     _check_numbers(path, arrays)
     total = checksum(arrays, _covered(card.model_dump_json()))
@@ -46,7 +46,7 @@ def save_model(
 def load_model(
     path_or_name: str | os.PathLike[str], *, kind: str | None = None
 ) -> tuple[Tensors, Card]:
-    """Read a model; refuse other kinds and damage."""
+    """Read a model; refuse other kinds and damaged files."""
     path = find_model(path_or_name)
     tensors, metadata = unpack(path)
     card = _parse_card(path, metadata)
@@ -106,7 +106,7 @@ def _parse_card(path: Path, metadata: dict[str, str]) -> Card:
 
 
 def check_shapes(tensors: Tensors, expected: Mapping[str, _Shape]) -> None:
-    """Refuse tensors if one is missing or of another shape; there may be others."""
+    """Refuse tensors if one is missing or has the wrong shape; extra ones are allowed."""
     for name, shape in expected.items():
         if name not in tensors:
             raise ModelError(f"has no tensor {name!r}")
@@ -118,7 +118,7 @@ def check_shapes(tensors: Tensors, expected: Mapping[str, _Shape]) -> None:
 
 
 def _check_numbers(path: str | os.PathLike[str], arrays: Tensors) -> None:
-    """Refuse what no model should hold."""
+    """Refuse anything but finite numbers and booleans."""
     for name, array in arrays.items():
         place = f"{os.fspath(path)}: tensor {name!r}"
         if array.dtype.kind not in "biuf":
@@ -146,7 +146,7 @@ def checksum(arrays: Mapping[str, NDArray[Any]], text: str = "") -> str:
 # ----- Cards -----
 
 
-# Raised when the meaning of a stored model changes, so that old readers refuse new files.
+# Incremented when the meaning of a stored model changes, so that old readers refuse new files.
 FORMAT = 1
 
 
@@ -173,7 +173,7 @@ _RENAMED_KINDS = {"deep-network": "network"}
 
 
 class Card(BaseModel):
-    """What stands in the header of a model file under `tengen.card`.
+    """The card in the header of a model file, under the key `tengen.card`.
 
     `kind` says which learner reads it (see `registry.KINDS`); `scale` turns values into win
     probabilities; `sizes` lists the boards (rows, columns) it is for, empty for any.
@@ -200,7 +200,7 @@ class Card(BaseModel):
     @field_validator("kind")
     @classmethod
     def _current_kind(cls, kind: str) -> str:
-        """Read the names that learners had in earlier versions."""
+        """Accept the names that kinds had in earlier versions."""
         return _RENAMED_KINDS.get(kind, kind)
 
 
@@ -212,7 +212,7 @@ SHIPPED = Path(__file__).parent / "shipped"
 
 
 def _folders() -> list[Path]:
-    """List the folders that are searched for names, first the user's."""
+    """List the folders searched for models by name, the user's first."""
     own = os.environ.get("TENGEN_MODELS")
     return [*([Path(own)] if own else []), SHIPPED]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Team", "WorkerLostError", "map_jobs", "share", "spawn_seeds"]
 
-LOOKAHEAD_PER_WORKER = 32  # results that may wait for an earlier job before no new one is started
+LOOKAHEAD_PER_WORKER = 32  # results that may wait for an earlier job before new jobs are held back
 _RETRIES = 2
 
 _Job = TypeVar("_Job")
@@ -140,7 +140,7 @@ def _run_here(function: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> _Bac
 
 
 def spawn_seeds(seed: int, count: int, *key: int | str) -> list[int]:
-    """Derive `count` independent seeds (below 2**63) from one; longer lists start like shorter.
+    """Derive `count` independent seeds (below 2**63) from one; longer lists extend shorter ones.
 
     `key` separates streams for different purposes, so that more games in one do not shift another.
 
@@ -184,9 +184,9 @@ def share(work: Callable[[int, int], object], count: int, *, least: int = 1) -> 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Return the threads, started once: that costs more than many loops."""
+    """Return the thread pool, started once because that costs more than many loops."""
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="tengen")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of them
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # a forked child has no threads

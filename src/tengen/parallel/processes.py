@@ -1,7 +1,7 @@
 """Run jobs in local processes that may be killed at any moment without losing a job.
 
-Each worker has a pipe of its own, so that one that dies damages no other messages. Workers end as
-Python does, with `atexit` functions, also when their parent is gone.
+Each worker has its own pipe, so that a dying worker cannot corrupt the messages of others. Workers
+exit normally, running their `atexit` functions, even when their parent is gone.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _work(pipe: Connection) -> None:
 
 
 def _told_to_end(number: int, frame: FrameType | None) -> None:
-    """Interrupt the job, but not the cleaning up after it."""
+    """Interrupt the job, but not the cleanup after it."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _end_within(_BREAKING_OFF)
     raise SystemExit(0)
@@ -221,7 +221,7 @@ def _listen(pipe: Connection, inbox: queue.SimpleQueue[Any], idle: threading.Eve
         while True:
             inbox.put(pipe.recv())
     patience = _FAREWELL
-    if not idle.is_set():  # nobody wants what it is working on
+    if not idle.is_set():  # its result is no longer needed
         patience = _BREAKING_OFF if hasattr(signal, "pthread_kill") else 0.0
     _end_within(patience)
     inbox.put(None)

@@ -22,16 +22,16 @@ _MAX_DEPTH = 64
 
 _Key = tuple[int, int, int | None]
 _Entry = tuple[int, float, int, int]
-"""Depth searched, value, what that is (-1: at most, 0: exactly, 1: at least) and best move."""
+"""Depth searched, value, its kind (-1: upper bound, 0: exact, 1: lower bound) and best move."""
 
 
 class _OutOfTime(Exception):
-    """The clock stopped the search of one depth."""
+    """Raised when time runs out during the search of one depth."""
 
 
 @dataclass
 class AlphaBetaSearch:
-    """One search with its limits and its table. Values are those of the side to move."""
+    """One search with its limits and transposition table; values are for the side to move."""
 
     model: Evaluator
     policy: Policy | None
@@ -75,7 +75,7 @@ class AlphaBetaSearch:
         return best_value, best_move
 
     def moves(self, board: Board) -> list[int]:
-        """List the moves to search, best first: the policy's, or the evaluator's own order."""
+        """List the moves to search, best first by the policy, or else by the evaluator."""
         if self.policy is not None:
             return best_by_policy(self.policy, board, self.width or 8)
         moves = candidates(board)
@@ -87,7 +87,7 @@ class AlphaBetaSearch:
 
 @dataclass(eq=False, kw_only=True)
 class AlphaBetaPlayer:
-    """Search `depth` plies with a model at the leaves, of all moves only the best `width`.
+    """Search the best `width` moves to `depth` plies with a model at the leaves.
 
     Without `width` all moves are searched (8 with a policy). With `seconds` it deepens ply by ply
     until the clock stops it, but always finishes the first ply.
@@ -101,7 +101,7 @@ class AlphaBetaPlayer:
     resign: bool = False
     name: str = "alphabeta"
     nodes: int = field(default=0, init=False)
-    """Positions judged so far, in all searches."""
+    """Positions evaluated so far, in all searches."""
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move with the best value; the generator is not used."""

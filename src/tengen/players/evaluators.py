@@ -3,7 +3,7 @@
 Built-in evaluators: `playouts` (mean score of heavy playouts), `static` (the static player plays
 both sides to the end), `area` (Tromp-Taylor count of the position). Built-in policies: `uniform`
 (legal moves that fill no own eye) and `static` (a softmax of the static player's values). A name
-such as `python:package.module:Class` is a class of the user's own.
+such as `python:package.module:Class` is a user's class.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tengen.players.simple import finish_score, static_move_values
 from tengen.players.static_kernels import verdict
 
 _TEMPERATURE = 1.5
-"""Of the static policy, in points."""
+"""Temperature of the static policy, in points."""
 
 _Source = TypeVar("_Source")
 
@@ -35,7 +35,7 @@ class _PlayoutEvaluator:
     """The mean score of heavy playouts, seeded by the position."""
 
     scale = 5.0
-    """Points that turn even chances into 73 %; a rough figure for playouts' spread."""
+    """Lead in points that gives a win probability of 73 %; a rough figure for playouts' spread."""
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
         return np.array([self._run(board).mean_score for board in boards], np.float64)
@@ -179,8 +179,8 @@ class PlayerExpert:
 class StaticExpert(PlayerExpert):
     """The static player, playing both sides to the end in one kernel, in a few milliseconds.
 
-    Unlike `PlayerExpert` it captures no dead stones before it passes, looks for simple ko only and
-    judges what is dead by 16 playouts instead of 64: a score may differ by some points.
+    Unlike `PlayerExpert` it captures no dead stones before it passes, checks simple ko only and
+    judges dead stones by 16 playouts instead of 64: a score may differ by some points.
     """
 
     def _score(self, board: Board, seed: int) -> float:

@@ -1,6 +1,6 @@
-"""Players that are GTP engines in processes of their own.
+"""Players that are GTP engines in separate processes.
 
-The engine's board follows ours by the fewest commands: moves are added or undone where the games
+The engine's board follows ours with the fewest commands: moves are added or undone where the games
 share a beginning, otherwise everything is sent again. Its moves are checked on our board, so that
 an illegal one is its fault and never the opponent's.
 """
@@ -33,7 +33,7 @@ _KGS_NAMES = {"territory": "japanese", "area": "chinese"}
 
 
 class RemoteGame:
-    """The engine's copy of our game; not for two threads at once."""
+    """The engine's copy of our game; not thread-safe."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -42,7 +42,7 @@ class RemoteGame:
         self._moves: list[tuple[int, Point]] = []
 
     def sync(self, board: Board) -> None:
-        """Bring the engine's board to the position and game of ours."""
+        """Bring the engine's board to our position and game."""
         start = repr(start_of(board, komi=0.0))
         pairs = zip(self._moves, board.moves, strict=False)
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -116,12 +116,12 @@ class RemoteGame:
 
 
 class ExternalPlayer:
-    """Ask an engine for moves over GTP; the process starts when first needed, or after a fault."""
+    """A GTP engine as a player; its process starts when first needed, and again after a fault."""
 
     def __init__(self, *, command: str, limits: Limits | None = None) -> None:
         try:
             shlex.split(command)
-        except ValueError as wrong:  # a quotation that does not end
+        except ValueError as wrong:  # an unclosed quotation
             raise SpecError(f"gtp:{command}: {str(wrong).lower()}") from None
         self.name = f"gtp:{command}"
         self.command = command
@@ -148,17 +148,17 @@ class ExternalPlayer:
         return self._running().genmove(board, seed=int(rng.integers(1, 2**30)))
 
     def explain(self, board: Board, move: int) -> str:
-        """Return the engine's own words for its last move, empty if it has none."""
+        """Return the engine's own explanation of its last move, empty if it has none."""
         return "" if self._session is None else self._session.explain()
 
     def close(self) -> None:
-        """End the process; it starts again when the engine is asked for a move."""
+        """End the process; it starts again when the next move is requested."""
         if self._session is not None:
             self._session.client.close()
             self._session = None
 
     def _running(self) -> RemoteGame:
-        """Return a session with the engine, started anew after a fault."""
+        """Return a session with the engine, restarted after a fault."""
         if self._session is not None and self._session.client.fault is not None:
             self.close()
         if self._session is None:
@@ -167,5 +167,5 @@ class ExternalPlayer:
         return self._session
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave the process behind when sent to another process."""
+        """Leave out the engine's process when pickled."""
         return {**self.__dict__, "_session": None}

@@ -1,8 +1,8 @@
 """Search by playouts (UCT with RAVE): the strongest player that needs no learned model.
 
-Any policy can widen and order the search, any evaluator can judge its leaves. With `playouts` it is
-a function of position and generator; with `seconds` it uses a clock and keeps its tree from move to
-move.
+Any policy can widen and order the search, any evaluator can judge its leaves. With
+`playouts` a move depends only on position and generator; with `seconds` the search uses a clock and
+keeps its tree from move to move.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from tengen.game.endgame import is_over
 from tengen.players import tree_kernels as k
 from tengen.players.search_clock import Pace, Searching
 
-_SLICE_SECONDS = 0.05  # of search before the clock is checked
+_SLICE_SECONDS = 0.05  # of search between checks of the clock
 _PLAYOUTS = 1000
 _MOST_NODES = 400_000
-_SCALE = 8.0  # points that turn even chances into 73 %, for an evaluator without a scale
+_SCALE = 8.0  # lead that gives a win probability of 73 %, for an evaluator without a scale
 _BARRED = 1e12  # prior visits, all lost, of a move that must not be searched
 
 
 @dataclass
 class PlayoutTree:
-    """One search tree with the position at its root and the games' earlier positions."""
+    """One search tree, with the board of its root and the game that led there."""
 
     board: Board
     ti: NDArray[np.int32]
@@ -60,7 +60,7 @@ class PlayoutTree:
         return cls(board.copy(), ti, tf, meta, ownership, seed, board.state.copy())
 
     def descend(self, board: Board) -> bool:
-        """Make the position of `board` the root if it lies below; return whether it does."""
+        """Make the position of `board` the root if it is in the tree; return whether it is."""
         if not board.continues(self.board):
             return False
         node = 0
@@ -106,7 +106,7 @@ class PlayoutTree:
 
 @dataclass(eq=False)
 class MctsPlayer(Searching):
-    """Choose the move that most playouts went through, of 1,000 by default."""
+    """Choose the move with the most playouts, of 1,000 by default."""
 
     playouts: int | None = None
     policy: Policy | None = None
@@ -150,7 +150,7 @@ class MctsPlayer(Searching):
             return kept
         room = _MOST_NODES
         if self._limit is not None and not keep:
-            # Each expansion adds at most one child a point, after `EXPAND` visits.
+            # Each expansion adds at most one child per point, after `EXPAND` visits.
             per_leaf = board.rows * board.cols + 1
             room = min(room, int(self._limit / k.EXPAND + 2) * per_leaf + per_leaf)
         tree = PlayoutTree.grow(board, room, seed)
@@ -166,7 +166,7 @@ class MctsPlayer(Searching):
         return max(count, 0)
 
     def _advance(self, tree: PlayoutTree, count: int) -> int:
-        """Run `count` playouts in one tree, asking the models where the kernel stops for them."""
+        """Run `count` playouts in one tree, calling the models where the kernel stops for them."""
         ko_rule = KO_NUMBERS[tree.board.rules.ko]
         ask = self.policy is not None or self.evaluator is not None
         begin, ran = time.perf_counter(), 0

@@ -1,7 +1,7 @@
-"""Tree search with the network: PUCT over its moves and values, leaves evaluated in batches.
+"""Tree search with a network: PUCT with its policy and value, leaves evaluated in batches.
 
-`network_tree` has the tree. With `visits` a move is a function of position and generator; with
-`seconds` a clock decides and the tree is kept from move to move. Superko is exact: every leaf is
+`network_tree` has the tree. With `visits` a move depends only on position and generator; with
+`seconds` a clock limits it and the tree is kept from move to move. Superko is exact: every leaf is
 reached by playing the moves on a board with the game's history.
 """
 
@@ -21,6 +21,7 @@ from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, points_at
 from tengen.board.coordinates import elements, permutation, transform
 from tengen.contracts import Candidate, Report, Scorer
 from tengen.errors import SpecError
+from tengen.game import judging
 from tengen.game.endgame import cleanup_move, is_over, only_the_count_is_left, points_left
 from tengen.game.judging import Judge, count_without, dead_stones
 from tengen.learners.network import Evaluation
@@ -31,22 +32,23 @@ from tengen.players.tree_kernels import keep_likely
 _VISITS = 400  # default visits per move
 _BATCHES = {(9, 9): 8, (13, 13): 8}
 _SMALL_BATCH = 4
-"""Leaves per batch; batches pay most on small boards (1.8 instead of 2.5 ms per leaf on 9x9)."""
+"""Leaves per batch; batches help most on small boards (1.8 instead of 2.5 ms per leaf on 9x9)."""
 _GATHERED = 8
-"""Visits of the tree for every further leaf of a batch: a young tree is a poor guide."""
+"""Root visits required per further leaf of a batch, since a small tree is a poor guide."""
 _WIDTH = 64
-"""Moves of a position that are kept, the likeliest; the root keeps all."""
+"""Likeliest moves kept per position; the root keeps all."""
 _BOARDS = 256
 """Positions kept as boards, so that a leaf is one move from one of them; 10 MB on 19x19."""
 _LINE = 24  # longest line in a report
 _LEAST_LEFT = 0.5  # share of a leaf's time that must be left to start another
-_OPENING_SHARE = 16  # one ply in so many points is the opening, where a temperature varies moves
+_OPENING_SHARE = 16  # points per ply of the opening, in which a temperature varies moves
 RESIGN_BELOW = 0.02
-"""Of 136 positions of experts' games to which `tengen-small` gave so little, 3 were won."""
+"""Of 136 positions of experts' games with a lower win rate by `tengen-small`, 3 were won."""
 _TRUSTED_SHARE = 0.7  # share of the first move's visits from which a move's score is trusted
+_JUDGED = 60  # visits of a search that judges whether a game is over
 _LEAST_TO_RESIGN = 16  # visits before a search may resign
 _GOOD_SHARE, _GOOD_LOSS = 0.2, 0.05
-"""A move is as good as the best if it has this share of its visits and costs no more utility."""
+"""A move is as good as the best with this share of its visits and at most this loss of utility."""
 
 
 @runtime_checkable
@@ -64,10 +66,10 @@ class SearchNetwork(Protocol):
 
 @dataclass(frozen=True)
 class Taste:
-    """The utility of a search: to win, and a little to win by much.
+    """The utility of a search: the win, and a small share for the margin.
 
-    The score is bent around `centre`, near the expected one at the root, so that points count also
-    in decided games; `reach` points count half as much as any number.
+    The score is squashed around `centre`, near the expected one at the root, so that points count
+    in decided games too; a margin of `reach` points counts half of the maximum.
     """
 
     share: float
@@ -75,19 +77,19 @@ class Taste:
     reach: float
 
     def worth(self, win: float, score: float, spread: float) -> tuple[float, float, float, float]:
-        """Return the tree's sums for an outcome: utility, win, score and its square, for Black."""
+        """Return an outcome's terms in the sums: utility, win, score and its square, for Black."""
         margin = 2 / math.pi * math.atan((score - self.centre) / self.reach)
         utility = (1 - self.share) * (2 * win - 1) + self.share * margin
         return utility, win, score, score**2 + spread**2
 
     def worth_of(self, view: Evaluation) -> tuple[float, float, float, float]:
-        """Return the tree's sums for a position."""
+        """Return an evaluated position's terms in the tree's sums."""
         return self.worth(view.win_probability, view.score, view.spread)
 
 
 @dataclass
 class NetworkSearch:
-    """A tree with the game at its root."""
+    """A search tree with the board of its root."""
 
     board: Board
     tree: NetworkTree
@@ -97,16 +99,16 @@ class NetworkSearch:
     pace: float = 0.0
     """Measured seconds per leaf."""
     people: FloatArray | None = None
-    """The moves people would play at the root, if the network distinguishes them."""
+    """Policy of human moves at the root, if the network has a separate one."""
     final: FloatArray | None = None
     """Ownership by the scorer, where the game is over."""
     may_pass: bool = True
     """False after a pass in a game that is not over: another pass would end it."""
     boards: dict[int, Board] = field(default_factory=dict, repr=False)
-    """The positions of some nodes, those used last at the end."""
+    """The positions of some nodes, most recently used last."""
 
     def position(self, path: list[int]) -> Board:
-        """Return the board of the last node of a path, played on from the nearest one kept."""
+        """Return the board of the last node of a path, replayed from the nearest one kept."""
         start = next((n for n in range(len(path) - 2, 0, -1) if path[n] in self.boards), 0)
         board = self.board
         if start:
@@ -133,21 +135,15 @@ class NetworkSearch:
             node = int(found[0])
         return node if (board.turn == BLACK) == (self.tree.turn[node] > 0) else None
 
-    def moved(self, board: Board, node: int) -> NetworkSearch:
-        """Return the search with a node as its root."""
-        if node == 0:
-            return self
-        tree = self.tree.below(node)
-        policy = np.zeros(board.rows * board.cols + 1)
-        edges = slice(tree.first[0], tree.first[0] + tree.count[0])
-        places = indices_of(tree.edge_move[edges].astype(np.int64), board.rows, board.cols)
-        policy[places] = tree.edge_prior[edges]
-        return NetworkSearch(board.copy(), tree, self.taste, policy, self.pace)
+    def moved(self, board: Board, node: int, view: Evaluation) -> NetworkSearch:
+        """Return the search with a node, whose evaluation is given, as its root."""
+        tree, people = self.tree.below(node), None if view.best is None else view.priors
+        return NetworkSearch(board.copy(), tree, self.taste, view.proposals, self.pace, people)
 
 
 @dataclass(eq=False)
 class SearchPlayer(Searching):
-    """Choose the move that most of the search went through, after 400 visits by default."""
+    """Choose the most visited move of a search, of 400 visits by default."""
 
     network: SearchNetwork
     visits: int | None = None
@@ -159,7 +155,7 @@ class SearchPlayer(Searching):
     temperature: float = 0.0
     """Above 0, early moves are drawn among those that are as good as the best."""
     scorer: Scorer | None = None
-    """Decides whether a game under territory rules is over, if given."""
+    """Gives the ownership in reports once the game is over, if given."""
     score_share: float = 0.1
     """Share of the score in the utility."""
     most_nodes: int = 200_000
@@ -200,10 +196,18 @@ class SearchPlayer(Searching):
                     search.pace = 0.7 * search.pace + 0.3 * (pace.now() - begin) / judged
         yield self._report(search, rng)
 
+    def lead(self, board: Board) -> float:
+        """Return Black's lead after the best move, without asking whether the game is over."""
+        search = self._plant(board, may_pass=True)
+        while (room := self._room(search, None, self.visits)) > 0:
+            self._grow(search, room, None)
+        children = search.tree.children()
+        return search.tree.means(int(children[0]) if len(children) else 0)[2]
+
     # ----- Searching -----
 
     def _begin(self, board: Board, *, to_play: bool = False) -> NetworkSearch:
-        """Return the kept search if the position lies below it, or a new one."""
+        """Return the kept search if the position is in its tree, or a new one."""
         keep = self.seconds is not None and self.root_moves is None
         ends = to_play and board.last_move == PASS and self.root_moves is None
         may_pass = not ends or is_over(board)
@@ -212,8 +216,9 @@ class SearchPlayer(Searching):
             node = kept.descend(board)
             whole = node != 0 or kept.may_pass
             if node is not None and whole and kept.tree.judged[node] and not kept.tree.over[node]:
-                kept = kept.moved(board, node)
-                self._kept[:] = [kept]
+                if node != 0:
+                    (view,) = self.network.evaluate([board])
+                    self._kept[:] = [kept := kept.moved(board, node, view)]
                 return kept
         made = self._plant(board, may_pass=may_pass)
         if keep:
@@ -256,7 +261,7 @@ class SearchPlayer(Searching):
             size = min(size, goal - visits)
         if left is not None:
             affordable = int(left / max(search.pace, 1e-6) + 1 - _LEAST_LEFT)
-            # Loading kernels may have used up the time; one move is looked at all the same.
+            # Loading kernels may have used up the time; one move is evaluated all the same.
             size = min(size, max(affordable, int(visits == 1)))
         return min(size, self.most_nodes - tree.used)
 
@@ -295,7 +300,7 @@ class SearchPlayer(Searching):
                 self._judge(search, int(path[-1]), board, view)
                 tree.back_up(path)
         except BaseException:
-            self._kept.clear()  # positions still wait in this tree
+            self._kept.clear()  # positions in this tree still wait for values
             raise
         return len(ways)
 
@@ -395,7 +400,7 @@ class SearchPlayer(Searching):
         return hope < self.resign
 
     def _play_out(self, search: NetworkSearch, found: Report) -> int:
-        """Return a move where the network would pass, as people do, though dead stones count."""
+        """Return a move to play instead of a pass, since dead stones still count."""
         board, first = search.board, _first_choice(search, found)
         assert found.ownership is not None
         move = cleanup_move(board, found.ownership)
@@ -410,6 +415,9 @@ class SearchPlayer(Searching):
         good = [c for c in found.candidates if c.visits >= enough and c.utility >= least]
         weights = np.array([c.visits for c in good], np.float64) ** (1 / self.temperature)
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
+
+
+judging.lead_by_search = lambda network, board: SearchPlayer(network, visits=_JUDGED).lead(board)
 
 
 def _first_choice(search: NetworkSearch, found: Report) -> int:
@@ -432,7 +440,7 @@ def _best_point(search: NetworkSearch, found: Report) -> int:
 def likely_moves(
     board: Board, priors: FloatArray, *, width: int = _WIDTH, only: Collection[int] | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Return the likeliest moves that fill no own eye, and the pass; or all of `only`. Sum 1."""
+    """Return the likeliest moves that fill no own eye and the pass, or `only`; priors sum to 1."""
     order = np.argsort(-priors, kind="stable")
     if only is None:
         moves, chances = np.empty(width + 2, np.int64), np.empty(width + 2)
@@ -449,7 +457,7 @@ def likely_moves(
 def without_mirror_images(
     board: Board, moves: IntArray, priors: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Keep one of the moves that symmetry makes equal, the one nearest to the upper right."""
+    """Merge moves that are equal by symmetry into the one nearest to the upper right."""
     rows, cols = board.rows, board.cols
     grid = board.grid()
     kept = [k for k in elements(rows, cols) if np.array_equal(transform(grid, k), grid)]

@@ -1,10 +1,10 @@
 """A search tree of evaluated positions in growing arrays, walked by PUCT.
 
 A node is a position that was reached, an edge a move that may be played there. The edges of a node
-stand in a row, likeliest first. Moves that were never tried differ only by how likely they are, so
-they are opened in that order, and choosing looks at the opened ones and one more. All sums are
-Black's. Positions that wait to be judged count as losses for who goes there (virtual losses), so
-that several can be gathered before the network is asked. Node 0 is the root.
+are contiguous, likeliest first. Untried moves differ only in their priors, so they are opened in
+that order, and selection compares the opened moves and the next one. All sums are for Black.
+Positions that wait for evaluation count as losses for the side that moves there (virtual losses),
+so that a batch can be gathered before the network is called. Node 0 is the root.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.players.tree_kernels import NOBODY, back_up, walk
 
 _OWNERSHIP_SCALE = 127.0
-"""Ownership is kept in bytes."""
+"""Ownership is stored as int8."""
 
 
 class NetworkTree:
-    """Evaluated positions below one root; `turn` is 1 where Black moves there, -1 for White."""
+    """Evaluated positions below one root; `turn` is 1 if Black moves there, -1 for White."""
 
     def __init__(self, points: int, turn: int) -> None:
         self.used = 0
@@ -33,11 +33,11 @@ class NetworkTree:
         """The move that led to a node."""
         self.turn = np.empty(0, np.int8)
         self.first = np.empty(0, np.int32)
-        """Its first edge; count of all, count of opened ones."""
+        """The first edge of a node; `count` and `opened` are how many there are and were opened."""
         self.count = np.empty(0, np.int32)
         self.opened = np.empty(0, np.int32)
         self.explored = np.empty(0, np.float32)
-        """How likely the opened moves are, together."""
+        """Sum of the priors of the opened moves."""
         self.judged = np.empty(0, np.bool_)
         self.over = np.empty(0, np.bool_)
         """Whether the game has ended here."""
@@ -46,17 +46,17 @@ class NetworkTree:
         self.sums = np.empty((0, 4), np.float64)
         """Utility (-1 to 1), win, score and its square, all for Black, over all visits."""
         self.own = np.empty((0, 4), np.float64)
-        """The same of the position itself."""
+        """The same for the position itself."""
         self.ownership = np.empty((0, points), np.int8)
         self._way = np.empty(0, np.int32)
-        """Room for the nodes of a walk."""
+        """Scratch for the nodes of a descent."""
         self.edge_move = np.empty(0, np.int32)
         self.edge_prior = np.empty(0, np.float32)
         self.edge_child = np.empty(0, np.int32)
         self._add(NOBODY, 0, turn)
 
     def descend(self) -> IntArray:
-        """Walk to a position to evaluate, one that is over, or one that waits; mark the way."""
+        """Walk to a position that is new, over or waiting; mark the nodes on the way as waiting."""
         length, edge = walk(
             self.judged, self.over, self.turn, self.first, self.count, self.opened, self.explored,
             self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, self._way,
@@ -96,7 +96,7 @@ class NetworkTree:
         self.judged[node], self.over[node] = True, over
 
     def back_up(self, path: IntArray) -> None:
-        """Add the worth of the last node of a way to all of it."""
+        """Add the value of the last node of a path to all its nodes."""
         back_up(path, self.waiting, self.visits, self.sums, self.own)
 
     def give_up(self, path: IntArray) -> None:
@@ -111,7 +111,7 @@ class NetworkTree:
         return np.asarray(found[np.argsort(-self.visits[found], kind="stable")])
 
     def prior(self, child: int) -> float:
-        """Return how likely the move to a node was."""
+        """Return the prior of the move to a node."""
         parent = self.parent[child]
         first = self.first[parent]
         edges = self.edge_child[first : first + self.opened[parent]]
@@ -138,7 +138,7 @@ class NetworkTree:
         return np.array(found, np.int32)
 
     def owners(self, chosen: BoolArray | slice) -> tuple[FloatArray, FloatArray]:
-        """Return mean and standard deviation of the ownership of judged nodes, each seen once."""
+        """Return mean and standard deviation of the ownership over judged nodes, each once."""
         judged = self.judged[: self.used] & (self.visits[: self.used] > 0)
         wanted = np.zeros(self.used, np.bool_)
         wanted[chosen] = True
@@ -148,7 +148,7 @@ class NetworkTree:
         return seen.mean(0), seen.std(0)
 
     def below(self, node: int) -> NetworkTree:
-        """Return a tree of its own with this node as the root."""
+        """Return a copy of the subtree with this node as the root."""
         parents = self.parent[: self.used].tolist()
         number = [NOBODY] * self.used
         number[node] = 0
@@ -157,7 +157,7 @@ class NetworkTree:
             if number[parents[n]] != NOBODY:
                 number[n] = len(kept)
                 kept.append(n)
-        numbers = np.array([*number, NOBODY], np.int32)  # NOBODY is the last entry's index, too
+        numbers = np.array([*number, NOBODY], np.int32)  # so that NOBODY (-1) maps to NOBODY
         made = NetworkTree(self.ownership.shape[1], int(self.turn[node]))
         made._make_room(len(kept))
         made.used = len(kept)

@@ -1,8 +1,8 @@
 """Players, evaluators and policies from users' classes.
 
 `python:package.module:Class:key=value,...` names a class (or a function that makes an object) and
-its arguments wherever a spec goes; `python:file.py:Class` takes it from a file. All their answers
-are checked.
+its arguments wherever a spec is accepted; `python:file.py:Class` takes it from a file. All return
+values are checked.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def make_plugged(target: str, rest: str, role: Role, spec: str) -> object:
 
 
 def checked_player(player: Player, label: str) -> Player:
-    """Return this player so that whatever it answers is a point of the board, PASS or RESIGN."""
+    """Return this player with its moves checked: points of the board, PASS or RESIGN."""
     if not callable(getattr(player, "choose", None)):
         raise SpecError(f"{label}: a player needs a method choose(board, rng)")
     return cast(Player, _checked(player, "player", label))
@@ -89,7 +89,7 @@ def find(target: str, spec: str) -> Callable[..., object]:
 
 
 def _import_module(name: str) -> ModuleType:
-    """Import a module, also one of the working folder, as `python -m` would."""
+    """Import a module, also from the working directory, as `python -m` does."""
     before = list(sys.path)
     sys.path.append(str(Path.cwd()))
     try:
@@ -132,7 +132,7 @@ def _table(maker: Callable[..., object]) -> tuple[Option, ...]:
 
 
 def _kind_of(parameter: inspect.Parameter) -> str:
-    """Return how the text of an argument is read: by its annotation, else by its default."""
+    """Return the type as which an argument is read: from its annotation or else its default."""
     said = parameter.annotation
     word = said if isinstance(said, str) else getattr(said, "__name__", str(said))
     for kind in ("bool", "int", "float"):
@@ -143,7 +143,7 @@ def _kind_of(parameter: inspect.Parameter) -> str:
 
 
 def _checked(made: object, role: Role, label: str) -> object:
-    """Let the method of a role go through a check; what it raises becomes one line."""
+    """Wrap the method of a role in a check of its results; exceptions become one-line errors."""
     kind, name = type(made), _METHODS[role]
     if getattr(kind, "_plugged", False):
         return made

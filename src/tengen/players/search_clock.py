@@ -1,4 +1,4 @@
-"""What searches share: limits, a clock, and the methods `choose` and `analyse`."""
+"""Common parts of searches: limits, a clock, and the methods `choose` and `analyse`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tengen.errors import SpecError
 class Pace:
     """A clock that starts now, with the limits of a search.
 
-    `limited` tells that the search ends where a move is to be played, `budget` after how many
-    seconds, if there is a limit of time; reports are `interval` seconds apart.
+    A `limited` search is one for a move to be played, and ends by itself; `budget` is its time
+    limit in seconds, if any. Reports are `interval` seconds apart.
     """
 
     now: Callable[[], float]
@@ -51,7 +51,7 @@ class Pace:
 
 @dataclass(eq=False, kw_only=True)
 class Searching(ABC):
-    """A player that searches for so many seconds, by the clock `wall` or `processor`.
+    """A player that searches for `seconds` per move, by the clock `wall` or `processor`.
 
     Only `root_moves` are searched at the root, if they are given.
     """

@@ -28,7 +28,7 @@ _SHOWN = 20  # moves in a policy's report
 
 @dataclass(eq=False, kw_only=True)
 class RandomPlayer:
-    """Play a random legal point, no own eye unless `fill_eyes`; pass only when there is none."""
+    """Play a random legal point, own eyes only with `fill_eyes`; pass only if there is none."""
 
     fill_eyes: bool = False
     name: str = "random"
@@ -61,7 +61,7 @@ class MaxlibPlayer:
 
 
 def _word(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Return a kernel's generator that starts from this one."""
+    """Return the state of a kernel's random generator, seeded by this one."""
     return rng.integers(0, 2**63, size=1, dtype=np.uint64)
 
 
@@ -70,7 +70,7 @@ def _word(rng: np.random.Generator) -> NDArray[np.uint64]:
 
 @dataclass(eq=False, kw_only=True)
 class StaticPlayer:
-    """Play by rules of one ply, like a program of the 1990s, until nothing is worth a move."""
+    """Play by one-ply rules, like a program of the 1990s; pass when no move is worth playing."""
 
     resign: bool = False
     name: str = "static"
@@ -85,7 +85,7 @@ class StaticPlayer:
 
 
 def static_move_values(board: Board) -> FloatArray:
-    """Return the static value of every point in points of area, row-major; -inf if not played."""
+    """Return the static value of every point in points of area, row-major; -inf if never played."""
     state = board.state.copy()  # ladders are played out on it
     work, floats = new_work(state.shape[1])
     static_values(state, board.turn, shape_table(), work, floats)
@@ -117,7 +117,7 @@ class SamplePlayer:
     def draw(
         self, board: Board, rng: np.random.Generator, among: Sequence[int] | None = None
     ) -> Point:
-        """Draw a point, among these if they are given; a pass where none is left."""
+        """Draw a point, from `among` if given; PASS if none is left."""
         priors = playable_priors(self.model, board, among)
         if priors.sum() <= 0:
             return PASS
@@ -144,7 +144,7 @@ class SamplePlayer:
         )
 
     def explain(self, board: Board, move: int) -> str:
-        """Return the policy's probability of the move in words, own eyes left out."""
+        """Return the policy's probability of the move in words, not counting own eyes."""
         if move in (PASS, RESIGN):
             return ""
         priors = playable_priors(self.model, board)
@@ -156,7 +156,7 @@ class SamplePlayer:
 def playable_priors(policy: Policy, board: Board, among: Sequence[int] | None = None) -> FloatArray:
     """Return a policy's priors with own eyes at zero, and the pass too while a point is left.
 
-    Policies learn from games that people broke off, so `game.endgame` decides about passes.
+    Policies learn from games that were not played out, so `game.endgame` decides about passes.
     """
     priors = np.array(policy.priors(board), np.float64)
     allowed = np.zeros(len(priors), np.bool_)
@@ -169,9 +169,9 @@ def playable_priors(policy: Policy, board: Board, among: Sequence[int] | None = 
 
 
 class DrawingPlayer(SamplePlayer):
-    """Draw moves; when the enemy has passed and all is clear, fill what is neutral, and pass.
+    """Draw moves; when the enemy passes in a finished game, fill neutral points, then pass.
 
-    One that passed before the enemy lost 7 of 10 games on 19x19 to an enemy that played on.
+    A version that passed first lost 7 of 10 games on 19x19 to an enemy that played on.
     """
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
@@ -253,7 +253,7 @@ class GreedyPlayer:
 
 
 def values_after(model: Evaluator, board: Board, moves: Sequence[int]) -> FloatArray:
-    """Return the value of each move for the side to move: the model's after playing it."""
+    """Return the value of each move for the side to move: the model's value after it."""
     after = []
     for move in moves:
         child = board.copy()

@@ -247,7 +247,7 @@ def make_player(spec: str) -> Player:
 def make_expert(spec: str = "builtin") -> Expert:
     """Make an expert: `builtin`, `builtin:playouts=N`, or any player spec, playing both sides.
 
-    `static` plays in one kernel; `static:resign=no` move by move, as every other player.
+    `static` plays in one kernel; `static:resign=no` move by move, like every other player.
     """
     from tengen.players.evaluators import BuiltinExpert, PlayerExpert, StaticExpert
 
@@ -261,7 +261,7 @@ def make_expert(spec: str = "builtin") -> Expert:
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """Split a spec into its name and its options as text; checks names, keys, no values.
+    """Split a spec into its name and its options as text; names and keys are checked.
 
     >>> parse_spec("opening:model=m,then=mcts:playouts=5")
     ('opening', {'model': 'm', 'then': 'mcts:playouts=5'})
@@ -293,7 +293,7 @@ def _split_name(spec: str, what: str = "player") -> tuple[str, str]:
 
 
 def read_options(kind: PlayerKind, rest: str, spec: str) -> dict[str, Any]:
-    """Turn the options of a spec into what the player's class takes."""
+    """Convert the options of a spec into arguments of the player's class."""
     texts = split_options(kind, rest, spec)
     values = {}
     for option in kind.options:

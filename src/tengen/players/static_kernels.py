@@ -1,6 +1,6 @@
-"""Value every move by rules of one ply, as programs of the 1990s did; search nothing but ladders.
+"""Value every move by one-ply rules, like programs of the 1990s; only ladders are searched.
 
-What a move is worth, in points, is a sum of: blocks it takes, saves, or catches in a ladder;
+The value of a move, in points, is a sum of: blocks it takes, saves, or catches in a ladder;
 ataris; liberties it gives to weak own blocks and takes from weak enemy blocks; cuts and
 connections; 3x3 shapes near the last move; the influence it gains; and its line. Influence is a
 diffusion from the stones (weak blocks radiate less) that stones of either colour block; the gain of
@@ -48,8 +48,8 @@ from tengen.board.tactics_kernels import (
 )
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
-# What each thing is worth, in points; a block two points per stone where it is won or lost. Found
-# by an evolution strategy (CMA) in games against earlier weights and maxlib, 9x9 and 13x13.
+# Weights in points, or as shares of a block's worth, which is two points per stone. Found by an
+# evolution strategy (CMA) in games against earlier weights and maxlib, on 9x9 and 13x13.
 _W_CAPTURE = 1.14  # share of a block's worth for taking one that could escape
 _W_DEAD = 0.07  # the same for one that could not
 _W_SAVE = 1.56  # for saving an own block in atari
@@ -58,14 +58,14 @@ _W_DEFEND = 0.5  # for saving an own block from such a ladder
 _W_ATARI = 0.03  # for each enemy block put into atari
 _W_EXTEND = 0.43  # for each liberty given to an own block of three or less
 _W_SQUEEZE = 0.05  # for each liberty below five of an enemy block that loses one
-_W_CUT = 1.26  # for standing between two enemy blocks
+_W_CUT = 1.26  # for a point between two enemy blocks
 _W_CONNECT = 0.76  # for joining two own blocks where the enemy is near
 _W_SHAPE = 2.22  # for a known 3x3 shape next to the last move
 _W_SHAPE_FAR = 1.95  # the same elsewhere
 _W_OWN_DIAGONAL = 0.38  # for each own block touched only diagonally
 _W_ENEMY_DIAGONAL = 1.12
 _W_DOUBT = 8.24  # for each unit of doubt around
-_W_OWN_SWAY = -0.64  # for playing where own influence rules
+_W_OWN_SWAY = -0.64  # for playing where own influence dominates
 _W_ENEMY_SWAY = 0.24
 _W_SEAM = 1.7  # for a point between the colours
 _W_THROW = -2.09  # for a lone stone put into atari
@@ -78,10 +78,10 @@ _W_ENEMY_KNIGHT = 0.0
 _W_EMPTIES = 0.4  # for each empty neighbour
 _W_OWN_INSIDE = -0.41  # where own influence is firm and no enemy near
 _W_ENEMY_INSIDE = -0.7
-_W_NEAR = (0.49, -0.19, 0.84, 0.26, 0.33, -0.15)  # for the distance to the last move, 1 to far
-_W_LINE = (-3.71, -0.73, 0.28, -0.24, -0.07)  # for the line, no stone beside
-_W_LINE_TOUCH = (-0.63, -0.53, -0.2, 0.08, 0.05)  # for the line, a stone beside
-W_PASS = -0.09  # what passing is worth
+_W_NEAR = (0.49, -0.19, 0.84, 0.26, 0.33, -0.15)  # by distance to the last move, nearest first
+_W_LINE = (-3.71, -0.73, 0.28, -0.24, -0.07)  # by line, without an adjacent stone
+_W_LINE_TOUCH = (-0.63, -0.53, -0.2, 0.08, 0.05)  # by line, with an adjacent stone
+W_PASS = -0.09  # value of a pass
 _W_SHARP = 1.18  # how fast influence turns into certainty
 _W_WEAK = 0.55  # how much a block of two liberties radiates
 
@@ -100,7 +100,7 @@ def new_work(n):
 
 @kernel
 def _read_blocks(s, w, f, colour, width):
-    """Count all blocks' liberties; write to TACTICS what saving and catching is worth."""
+    """Count all blocks' liberties; write the values of saving and catching to TACTICS."""
     n = s.shape[1]
     f[_TACTICS, :] = 0.0
     for p in range(width, n - width):
@@ -141,7 +141,7 @@ def _read_blocks(s, w, f, colour, width):
 
 @kernel
 def _influence(s, w, f, colour, width):
-    """Write who holds sway where (INFLUENCE, own positive) and the doubt about it (DOUBT)."""
+    """Write the influence on each point (INFLUENCE, own positive) and its doubt (DOUBT)."""
     n = s.shape[1]
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     sharp = _W_SHARP
@@ -196,7 +196,7 @@ def _shape(s, p, width):
 
 @kernel
 def _place_value(s, p, colour, contact, width):
-    """Return what the place is worth: line, distance to the last move, stones a jump away."""
+    """Return the value of the location: line, distance to the last move, stones a jump away."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     row = p // width
     col = p - row * width
@@ -227,7 +227,7 @@ def _place_value(s, p, colour, contact, width):
 
 @kernel
 def _value(s, w, f, p, colour, shapes, width):
-    """Return what the empty, legal point `p` is worth; -inf for what is never played."""
+    """Return the value of the empty, legal point `p`; -inf if it is never played."""
     enemy = 3 - colour
     value = f[_TACTICS, p]
     a = b = c2 = -1
@@ -261,7 +261,7 @@ def _value(s, w, f, p, colour, shapes, width):
                     value += _W_SQUEEZE * (5 - libs)
     if own_blocks > 0 and enemy_blocks == 0 and empties == 0 and is_own_eye(s, p, colour):
         return -np.inf
-    # Room after the move: exact where it may be little.
+    # Liberties after the move, exact where they may be few.
     room = empties
     if room < 4 and (own_blocks > 0 or captures or room < 2):
         room = liberties_after(s, w, p, colour, width)
@@ -299,7 +299,7 @@ def _value(s, w, f, p, colour, shapes, width):
             gap = abs(p - s[SCALARS, LAST])
             beside = gap == 1 or (width - 1 <= gap and gap <= width + 1)
             value += _W_SHAPE if beside else _W_SHAPE_FAR
-    # Area: doubt resolved, and whose place it is.
+    # Area: doubt resolved, and whose influence dominates.
     sway = f[_INFLUENCE, p]
     value += _W_DOUBT * f[_DOUBT, p] + _W_EMPTIES * empties
     value += _W_OWN_SWAY * max(sway, 0.0) + _W_ENEMY_SWAY * max(-sway, 0.0)
@@ -313,7 +313,7 @@ def _value(s, w, f, p, colour, shapes, width):
 
 @kernel
 def static_values(s, colour, shapes, w, f):
-    """Fill the row VALUE of `f` with what each legal point is worth, -inf elsewhere."""
+    """Fill the row VALUE of `f` with the value of each legal point, -inf elsewhere."""
     width = s[SCALARS, COLS] + 1
     f[VALUE, :] = -np.inf
     _read_blocks(s, w, f, colour, width)
@@ -342,7 +342,7 @@ def _static_move(s, colour, shapes, w, f):
 def finish_static(s, shapes):
     """Play both sides to the end in `s` and return Black's area minus White's.
 
-    What is dead is read from `_COUNTING` heavy playouts, seeded by the position.
+    Dead stones are found by `_COUNTING` heavy playouts, seeded by the position.
     """
     w, f = new_work(s.shape[1])
     cells = s[SCALARS, ROWS] * s[SCALARS, COLS]
@@ -402,7 +402,7 @@ def verdict(s0, shapes, variations, playouts, seed):
     for i in range(variations):
         seed_stream(rng, seed, i)
         copy_state(s0, s)
-        # Half of the variations have no lead: what playouts and the rule player get wrong differs.
+        # Half of the variations have no lead, since playouts and the static player err differently.
         for _ in range(_LEAD if i % 2 == 1 else 0):
             p = _noisy_static_move(s, shapes, rng, w, f)
             if p == PASS:

@@ -25,7 +25,7 @@ from tengen.players.network_search import RESIGN_BELOW, SearchPlayer
 from tengen.players.simple import DrawingPlayer
 
 _LEAST_VISITS = 2  # with fewer a search cannot compare moves
-_LARGE = 13  # lines of a large board
+_LARGE = 13  # lines from which on a board is large
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Level:
     temperature: float = 1.0
     """Below 1 likely moves become more frequent, above 1 less so; 0 takes the likeliest."""
     on_large: Level | None = None
-    """How it plays from 13 lines on, where games forgive less and any search beats sampling."""
+    """How it plays from 13 lines on, where mistakes cost more and any search beats sampling."""
 
     def on(self, lines: int) -> Level:
-        """Return how it plays on a board of so many lines."""
+        """Return how it plays on a board of `lines` lines."""
         return self if self.on_large is None or lines < _LARGE else self.on_large
 
     @property
@@ -54,7 +54,7 @@ class Level:
 
     @property
     def about(self) -> str:
-        """A short description for people."""
+        """A short description for display."""
         if self.on_large is not None:
             same = self.searches == self.on_large.searches
             large = f"{self.on_large.temperature:g}" if same else self.on_large.about
@@ -92,11 +92,11 @@ def find_level(number: int) -> Level:
 # ----- The player -----
 
 _PLAYOUTS, _PLAYOUTS_PER_VISIT = 3000, 8
-"""Default playouts per move of the search without a network."""
+"""Playouts per move without a network: by default, and per visit requested."""
 _TEMPERATURE = 0.5
-"""So that openings vary, among moves that are as good as the best."""
+"""Varies openings, among moves that are as good as the best."""
 _SIZES = 4
-"""Boards whose searches are kept, with their trees."""
+"""Board sizes whose searches are kept, with their trees."""
 
 _Inner = SearchPlayer | MctsPlayer
 
@@ -133,7 +133,7 @@ class TengenPlayer:
     def analyse(
         self, board: Board, rng: np.random.Generator, **asked: Unpack[AnalyseOptions]
     ) -> Iterator[Report]:
-        """Yield what the search says; with `limited`, what a level that draws draws from."""
+        """Yield the search's reports; with `limited`, a level that samples reports its policy."""
         drawer = self._drawer(board) if asked.get("limited") else None
         if drawer is not None:
             yield from drawer.analyse(board, rng)
@@ -168,7 +168,7 @@ class TengenPlayer:
         return None if self.level is None else find_level(self.level).on(min(rows, cols))
 
     def _drawer(self, board: Board) -> DrawingPlayer | None:
-        """Return who draws the moves of this level; None where it searches."""
+        """Return the player that samples the moves of this level; None if it searches."""
         level = self._level(board.rows, board.cols)
         if level is None or level.searches or self.root_moves is not None:
             return None
@@ -193,7 +193,7 @@ class TengenPlayer:
         return SearchPlayer(network, temperature=_TEMPERATURE, **same)
 
     def _playouts(self) -> int | None:
-        """Return the playouts per move where no network fits; those of levels grow evenly."""
+        """Return the playouts per move where no network fits; geometric in the level."""
         if self.level is not None:
             return round(math.pow(_PLAYOUTS, self.level / max(LEVELS)))
         if self.visits is not None:

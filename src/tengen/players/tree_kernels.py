@@ -1,9 +1,9 @@
-"""The kernels of both tree searches. The one by playouts runs as a whole inside one kernel.
+"""The kernels of both tree searches. The search by playouts runs entirely inside one kernel.
 
 Its tree is two arrays with a row per node: `ti` (int32: T_MOVE, T_FIRST child, T_COUNT) and
 `tf` (float64: visits, wins, the same for RAVE, prior visits and wins, policy probability, score
-sum, evaluation). Children of a node stand in a row, so that choosing among them reads memory in
-order. A node's numbers are from the view of the side that made the move into it. Node 0 is the
+sum, evaluation). The children of a node are contiguous, so that choosing among them reads memory
+in order. A node's numbers are from the view of the side that made the move into it. Node 0 is the
 root.
 
 A kernel cannot call a model. Where one is used, `search` stops at every node it has just expanded,
@@ -70,9 +70,9 @@ M_USED, _M_SIMS, M_ASKS, M_DEPTH, M_LINE = 0, 1, 2, 3, 4
 EXPAND = 2.0
 """Visits after which a leaf gets children."""
 _RAVE = 2000.0
-"""RAVE visits that weigh as much as that many real ones."""
+"""Visits of a move at which RAVE, with many samples, has half of the weight."""
 _POLICY, _SCORE, _MIX = 0.6, 0.05, 0.5
-"""Weights: of the policy's prior, of the margin beside winning, of the evaluator's value."""
+"""Weights of the policy's prior, of the margin in a result, and of the evaluator's value."""
 _PRIOR = 10.0
 """Scale of the built-in priors, in visits."""
 _MAX_DEPTH = 400
@@ -82,7 +82,7 @@ NO_EVAL = -1.0
 
 @inner_kernel
 def _near_last(s, dist, queue):
-    """Fill `dist` with the steps (1 to 3, else 4) from the last move; along a block none."""
+    """Fill `dist` with the steps (1 to 3, else 4) from the last move; none within a block."""
     n = s.shape[1]
     for i in range(n):
         dist[i] = 4
@@ -112,7 +112,7 @@ def _near_last(s, dist, queue):
 
 @kernel
 def _lonely(s, row, col):
-    """Tell whether no stone stands within three steps of a point."""
+    """Return whether no stone is within three steps of a point."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for dr in range(-3, 4):
         for dc in range(-3, 4):
@@ -191,7 +191,7 @@ def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, komi, b, empty, v, di
             tf[child, F_EVAL] = NO_EVAL
             _prior(s, b, p, colour, width, shapes, dist, tf[child])
             count += 1
-    # Passing is a poor idea while anything else can be done, unless it ends the game as a win.
+    # Passing is bad while there are other moves, unless it ends a game that is won.
     child = first + count
     ti[child, T_MOVE] = PASS
     ti[child, T_COUNT] = 0
@@ -299,7 +299,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, si
         black += _SCORE * (squashed - black)
         if tf[node, F_EVAL] != NO_EVAL:
             black += _MIX * (tf[node, F_EVAL] - black)
-        # Remember who first played where, last moves first, so that earlier ones win.
+        # Record who first played each point; going backwards, earlier moves overwrite later ones.
         for i in range(points):
             amaf[i] = 0
         for i in range(plies - 1, -1, -1):
@@ -350,20 +350,20 @@ def keep_subtree(ti, tf, meta, node, new_ti, new_tf):
     meta[M_USED] = used
 
 
-# ----- The search around a network: down and up the tree of `network_tree`, likely moves -----
+# ----- Network search: descent and backup in the tree of `network_tree`, likely moves -----
 
 NOBODY = -1
 """Parent of the root, and child of an edge that was never taken."""
 _EXPLORE, _EXPLORE_GROWTH, _EXPLORE_BASE = 1.0, 0.45, 500.0
 """Weight of a move's prior, and how it grows, slowly, with the visits of a node."""
 _URGENCY = 0.2
-"""How much worse than its position a move counts before it is tried."""
+"""First-play urgency: how far an untried move is valued below its position."""
 
 
 @kernel
 def walk(judged, over, turn, first, count, opened, explored, visits, waiting, sums, edge_child,
          edge_prior, path):  # fmt: skip
-    """Write the way from the root to a position to evaluate, or to one that is over, to `path`.
+    """Write the nodes from the root to a position to evaluate, or one that is over, to `path`.
 
     Return its length, and the edge below its last node that is to be opened, or NOBODY.
     """
@@ -386,7 +386,7 @@ def walk(judged, over, turn, first, count, opened, explored, visits, waiting, su
             e = start + opened[node]
             mean = side * sums[node, 0] / max(visits[node], 1)
             guess = mean - _URGENCY * math.sqrt(explored[node])
-            # An equal newcomer comes second: likelier moves stand first.
+            # Ties go to the opened move, which is likelier.
             if guess + reach * np.float64(edge_prior[e]) > best:
                 return length + 1, e
         node = edge_child[edge]
@@ -397,7 +397,7 @@ def walk(judged, over, turn, first, count, opened, explored, visits, waiting, su
 
 @kernel
 def back_up(path, waiting, visits, sums, own):
-    """Add what the last node of a path is worth to all of it; its nodes wait no longer."""
+    """Add the value of the last node of a path to all its nodes; they no longer wait."""
     last = path[-1]
     for node in path:
         waiting[node] -= 1
@@ -410,7 +410,7 @@ def back_up(path, waiting, visits, sums, own):
 def keep_likely(s, order, priors, moves, chances):
     """Write the moves of `order` that fill no own eye, and the pass, with their priors.
 
-    `order` has the likeliest first; it ends where priors are zero. Return how many are kept.
+    `order` is likeliest first, and read until a prior is zero. Return how many are kept.
     """
     rows, cols, colour = s[SCALARS, ROWS], s[SCALARS, COLS], s[SCALARS, TURN]
     count, passes = 0, False

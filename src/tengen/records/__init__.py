@@ -1,4 +1,4 @@
-"""Game records: SGF and its damaged relatives, other formats, archives, collections, arrays.
+"""Game records: SGF (also damaged), other formats, archives, collections, arrays.
 
 From the bottom up: `sgf_grammar` (bytes and trees), `sgf_properties` (values and encodings),
 `record` (games), `arrays` (many games), `reader` (files, archives, any format), `corpus`.

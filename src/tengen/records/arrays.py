@@ -38,9 +38,9 @@ class GameArrays:
     """A collection of games as flat arrays, one entry of most arrays per game."""
 
     moves: NDArray[np.int16]
-    """All moves of all games, one game behind the other: point or PASS."""
+    """All moves of all games, one game after the other: point or PASS."""
     colours: NDArray[np.int8]
-    """Who played each of them."""
+    """The colour of each move."""
     offsets: IntArray
     """Where each game's moves begin; one entry more than games."""
     rows: NDArray[np.int16]
@@ -48,19 +48,19 @@ class GameArrays:
     komi: Float32Array
     handicap: NDArray[np.int16]
     first: NDArray[np.int8]
-    """Colour that begins."""
+    """Colour to move first."""
     kind: NDArray[np.int8]
     """How the game ended: index into KINDS."""
     winner: NDArray[np.int8]
-    """BLACK, WHITE or EMPTY (nobody, or not known)."""
+    """BLACK, WHITE or EMPTY (neither side, or unknown)."""
     score: Float32Array
     """Counted score from Black's view; NaN when nothing was counted."""
     setup: NDArray[np.int16]
-    """Stones on the board before the first move, one game behind the other."""
+    """Stones on the board before the first move, one game after the other."""
     setup_colours: NDArray[np.int8]
     setup_offsets: IntArray
     rules: NDArray[np.object_]
-    """What RU says, one str per game."""
+    """Value of RU, one str per game."""
     files: NDArray[np.object_]
     """Name of the file each game came from."""
     number: NDArray[np.int32]
@@ -93,13 +93,13 @@ class GameArrays:
         return self.take(np.flatnonzero(mask))
 
     def shuffled(self, seed: int) -> Self:
-        """Return all games in the order that follows from `seed`."""
+        """Return all games in a random order given by `seed`."""
         return self.take(np.random.default_rng(seed).permutation(len(self)))
 
     def hashes(self) -> NDArray[np.uint64]:
         """Return a hash per game, the same for games that are mirror images or rotations."""
         found = np.empty(len(self), dtype=np.uint64)
-        with np.errstate(over="ignore"):  # hashes wrap around; NumPy says so when the JIT is off
+        with np.errstate(over="ignore"):  # hashes wrap around; NumPy warns when the JIT is off
             kernels.canonical_hashes(
                 self.moves, self.colours, self.offsets, self.setup, self.setup_colours,
                 self.setup_offsets, self.rows, self.cols, found,
@@ -194,7 +194,7 @@ def _ragged(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
 
 _GAMES = 1 << 14  # games the kernel may return in one call
 EXACT_BATCH = 256
-"""Games of the exact reader that make one batch."""
+"""Games per batch of the exact reader."""
 
 
 @dataclass
@@ -223,7 +223,7 @@ class GameBatch:
         return GameBatch(chosen, self.raw, self.spans[mask], self.encoded[mask], self.base, exact)
 
     def records(self) -> Iterator[GameRecord]:
-        """Yield the games as records; their trees are read only when asked for."""
+        """Yield the games as records; their trees are parsed on demand."""
         if self.exact is not None:
             yield from self.exact
             return
@@ -240,7 +240,7 @@ def read_in_bulk(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[Gam
     """Yield the games of `record.read_stream` in batches; kernels read the clean ones fast."""
     window = Window(stream)
     number = 0
-    held: list[GameRecord] = []  # what the exact reader made since the last batch
+    held: list[GameRecord] = []  # records of the exact reader since the last batch
     while True:
         batch, status = _read_window(window, file, number)
         if held and (batch is not None or len(held) >= EXACT_BATCH):
@@ -256,7 +256,7 @@ def read_in_bulk(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[Gam
             number += 1
             item, raw = parse_next(window)
             if isinstance(item, Damage):
-                # The next root behind a damaged game.
+                # Skip to the next root after a damaged game.
                 while (found := find_game(window.data, window.position, root=True)) < 0:
                     if not window.slide():
                         found = len(window.data)
@@ -280,7 +280,7 @@ def batch_of(records: list[GameRecord]) -> GameBatch:
 
 
 def _read_window(window: Window, file: str, number: int) -> tuple[GameBatch | None, int]:
-    """Run the kernel on what is left of the window, and move the window's position."""
+    """Run the kernel on the rest of the window, and move the window's position."""
     data = window.data
     room = len(data) // 3 + 16
     moves, setup = np.empty(room, np.int16), np.empty(room, np.int16)
@@ -304,7 +304,7 @@ def _read_window(window: Window, file: str, number: int) -> tuple[GameBatch | No
         players.append(parse_player(data[p0:p1]) if p1 else 0)
     offsets = np.append(games[:, kernels.MOVES], n_moves)
     setup_offsets = np.append(games[:, kernels.SETUP], n_setup)
-    # Who begins: the first move, else PL, else White after handicap stones.
+    # Who moves first: by the first move, else PL, else White after handicap stones.
     first = np.array(players, np.int8)
     played = np.diff(offsets) > 0
     first[played] = colours[offsets[:-1][played]]

@@ -1,4 +1,4 @@
-"""Collections of games: streamed, split, without duplicates, as arrays; written in several forms.
+"""Collections of games: stream, filter, split, deduplicate, convert to arrays, and write.
 
 A `Corpus` reads its files again each time, in bounded memory. What it yields depends only on the
 files and on how it was made.
@@ -32,7 +32,7 @@ from tengen.records.sgf_grammar import Fault
 from tengen.records.sgf_properties import Result
 
 _MAX_FAULTS = 1000  # how many faults a corpus keeps; it counts all of them
-_MERGE = 512  # small batches are joined in groups of so many, so that they do not pile up
+_MERGE = 512  # small batches that are joined at a time, so that they do not pile up
 
 
 class Position(NamedTuple):
@@ -49,7 +49,7 @@ _Filter = Callable[[GameBatch], BoolArray]  # which games of a batch to keep
 class Corpus:
     """Games from files, folders, archives and standard input (`-`), as one stream.
 
-    Damaged games are skipped; `damaged` and `repaired` count them and `faults` has the first.
+    Damaged games are skipped; `damaged` and `repaired` count faults, `faults` has the first ones.
 
     >>> corpus = Corpus(["games.zip", "more/"])
     >>> train, held_out = corpus.unique().split(0.9, seed=1)
@@ -59,7 +59,7 @@ class Corpus:
 
     def __init__(self, paths: str | Path | Iterable[str | Path]) -> None:
         self.paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
-        if "" in self.paths:  # else the folder one stands in would be meant
+        if "" in self.paths:  # would mean the current folder
             raise RecordError("the name of what to read is empty")
         self.faults: list[Fault] = []
         self.damaged = 0
@@ -86,10 +86,10 @@ class Corpus:
             yield from batch.records()
 
     def positions(self, *, rules: Rules | None = None) -> Iterator[Position]:
-        """Yield every move of every game with a board of its own, the mover to play.
+        """Yield every move of every game with its own board, the mover to play.
 
-        A game ends before a move that the rules forbid (simple ko by default), a fault. For
-        millions of positions use `as_arrays` and kernels.
+        A game ends before an illegal move (by default under simple ko), which counts as a fault.
+        For millions of positions use `as_arrays` and kernels.
         """
         for record in self:
             try:
@@ -124,7 +124,7 @@ class Corpus:
         )
 
     def where(self, keep: Callable[[GameArrays], BoolArray]) -> Corpus:
-        """Return the corpus of the games that a mask over their arrays chooses; much faster."""
+        """Return the corpus of the games that a mask over arrays selects; faster than `filter`."""
         return self._with(lambda: lambda batch: keep(batch.arrays))
 
     def unique(self) -> Corpus:
@@ -137,12 +137,12 @@ class Corpus:
         return self._with(unseen)
 
     def split(self, fraction: float, seed: int) -> tuple[Corpus, Corpus]:
-        """Return about `fraction` of the games, and the rest, by their moves and the seed alone."""
+        """Return about `fraction` of the games, and the rest; only moves and seed decide which."""
         if not 0 <= fraction <= 1:
             raise TengenError(f"a split of {fraction}: give a share from 0 to 1")
 
         def chosen(games: GameArrays) -> BoolArray:
-            # Another odd multiplier per seed, so that splits by different seeds are independent.
+            # A distinct odd multiplier per seed, so that splits by different seeds are independent.
             salt = np.random.default_rng(seed).integers(0, 1 << 63, 2, dtype=np.uint64)
             spread = (games.hashes() ^ salt[0]) * (salt[1] * np.uint64(2) + np.uint64(1))
             share = (spread >> np.uint64(11)).astype(np.float64) / 2.0**53
@@ -169,7 +169,7 @@ class Corpus:
         return twin
 
     def record_batches(self) -> Iterator[GameBatch]:
-        """Yield the games as `GameBatch`: arrays with the way back to their records."""
+        """Yield the games as `GameBatch`: arrays that can be turned into records."""
         self.faults, self.damaged, self.repaired = [], 0, 0
         filters = [make() for make in self._filters]
         for path in self.paths:
@@ -187,7 +187,7 @@ class Corpus:
 
 
 class Unseen:
-    """Return which games were not met before, by their canonical hashes."""
+    """Find the games that were not seen before, by their canonical hashes."""
 
     def __init__(self) -> None:
         self._seen = np.zeros(1 << 12, dtype=np.int64)
@@ -210,11 +210,11 @@ class Unseen:
 
 @dataclass
 class CollectionSummary:
-    """What was counted: sizes as rows x columns, results as `B+R`, `W+Score`, `0` or `?`."""
+    """Counts of a collection: sizes as rows x columns, results as `B+R`, `W+Score`, `0` or `?`."""
 
     games: int = 0
     damaged: int = 0
-    """Games, or files without any, refused."""
+    """Games refused, and files without any."""
     repairs: int = 0
     moves: int = 0
     sizes: Counter[str] = field(default_factory=Counter)
@@ -267,14 +267,14 @@ def check(corpus: Corpus, rules: Rules | None = None) -> Iterator[GameArrays | R
 
 
 def replay_refusals(games: GameArrays) -> BoolArray:
-    """Return which games have a move that simple ko without suicide forbids."""
+    """Return which games have an illegal move under simple ko without suicide."""
     nothing = np.empty((0, 0, 0), np.int8)
     _, ends = _replay(games, KO_NUMBERS["simple"], 1.0, nothing)
     return np.asarray(ends[:, 0] >= 0, dtype=np.bool_)
 
 
 def last_positions(games: GameArrays, share: float = 1.0) -> tuple[NDArray[np.int8], IntArray]:
-    """Return the grids after `share` of each game's moves, and the stones each side has taken.
+    """Return the grids after `share` of each game's moves, and the stones each side has captured.
 
     Moves onto a stone are left out. Grids of smaller boards are padded with BORDER.
     """
@@ -285,7 +285,7 @@ def last_positions(games: GameArrays, share: float = 1.0) -> tuple[NDArray[np.in
 
 
 def replay_all(games: GameArrays) -> int:
-    """Replay games with every move checked; return how many moves were played."""
+    """Replay games, checking every move; return how many moves were played."""
     return _replay(games, KO_NUMBERS["simple"], 1.0, np.empty((0, 0, 0), np.int8))[0]
 
 
@@ -306,14 +306,14 @@ def _replay(
 
 @dataclass(frozen=True)
 class PackedGame:
-    """One game that can travel."""
+    """One game in a form that can be sent to other processes."""
 
     number: int
-    """Its place among all games that were read, from 1."""
+    """Its number among all games read, from 1."""
     sgf: bytes
     file: str
     game: int
-    """Its place in its file, from 1."""
+    """Its number in its file, from 1."""
 
     def record(self) -> GameRecord:
         """Read the game."""
@@ -325,7 +325,7 @@ class PackedGame:
 def packed_games(paths: Sequence[str], on_fault: Callable[[str], None]) -> Iterator[PackedGame]:
     """Yield the games of files, folders, archives and standard input; report what is damaged.
 
-    A path that cannot be opened or holds no game is reported too, but a single one raises.
+    A path that cannot be opened or holds no game is reported too, but raises if it is the only one.
     """
     number = 0
     for path in paths:
@@ -352,7 +352,7 @@ def packed_games(paths: Sequence[str], on_fault: Callable[[str], None]) -> Itera
 # ----- Writing a collection -----
 
 
-_NUMBERED = re.compile(r"\d{6,}\.sgf").fullmatch  # the names of files in a folder that we write
+_NUMBERED = re.compile(r"\d{6,}\.sgf").fullmatch  # names of the files that `_write_folder` writes
 
 
 def write_sgf(records: Iterable[GameRecord], path: str | Path, *, main_line: bool = False) -> int:
@@ -380,8 +380,8 @@ def write(
 ) -> int:
     """Write a corpus to an SGF collection, a folder or standard output (`-`); return its size.
 
-    A seed makes the order random. Without games nothing is touched; an output that is read is
-    refused.
+    A seed makes the order random. Without games nothing is written; an output that is also an input
+    is refused.
     """
     if not out:
         raise RecordError("the name of what to write is empty")

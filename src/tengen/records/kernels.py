@@ -1,9 +1,9 @@
 """Read the main lines of clean SGF games straight from bytes into arrays.
 
 One pass, a state machine, no allocation. A game that is not plainly clean (anything
-`sgf_grammar` would have to mend or weigh, rectangles of stones, setup after moves, points off the
-board) is not judged here: the kernel stops at it and the exact reader takes that one game. So both
-readers agree by construction on what the kernel accepts, and a test holds them to it.
+`sgf_grammar` would have to repair or guess, rectangles of stones, setup after moves, points off the
+board) is not read here: the kernel stops at it and the exact reader takes that one game. So both
+readers agree by construction on what the kernel accepts, and a test checks that they do.
 """
 
 # mypy: ignore-errors
@@ -21,15 +21,15 @@ MAX_GAME_BYTES = 1 << 24
 MAX_NODES = 400_000
 
 # Columns of the table of games.
-START, END = 0, 1  # bytes of the game: from its `(` to behind its `)`
+START, END = 0, 1  # bytes of the game: from its `(` to just after its `)`
 MOVES, _N_MOVES = 2, 3  # first move and number of moves in the arrays of moves
 SETUP, _N_SETUP = 4, 5
 ROWS, COLS = 6, 7
-KOMI = 8  # first and last bytes of the values of KM, RE, RU, HA and PL; 0 when there is none
+KOMI = 8  # start and end of the values of KM, RE, RU, HA and PL; 0 when there is none
 ENCODED = 18  # 1 when its encoding matters: bytes beyond ASCII, or a CA that is not UTF-8
 FIELDS = 19
 
-# Why the kernel came back.
+# Why the kernel returned.
 DONE = 0  # no further game begins in the buffer
 MORE = 1  # the game at the position touches the end of the buffer
 UNCLEAN = 2  # the game at the position needs the exact reader
@@ -41,7 +41,7 @@ _B, _W, _AB, _AW, _AE, _SZ, _GM, _FF, _CA, _PL = (
     for name in ("B", "W", "AB", "AW", "AE", "SZ", "GM", "FF", "CA", "PL")
 )
 _INFORMATION = tuple(int.from_bytes(name) for name in (b"KM", b"RE", b"RU", b"HA", b"PL"))
-_PASS = 1023  # beside 32 x row + column
+_PASS = 1023  # other moves are 32 x row + column
 
 
 @inner_kernel
@@ -60,7 +60,7 @@ def _skip_space(data, position, size):
 
 @inner_kernel
 def _utf8_length(data, position, size):
-    """Return how many bytes the UTF-8 character here has, 0 when it is none or cut off."""
+    """Return the length in bytes of the UTF-8 character here, 0 if it is invalid or cut off."""
     byte = data[position]
     low, high = 0x80, 0xBF
     if 0xC2 <= byte <= 0xDF:
@@ -126,7 +126,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
     n_games, n_moves, n_setup = 0, 0, 0
     limit = games.shape[0]
     while True:
-        # Find `(` with `;` behind it. Everything else between games is text.
+        # Find `(` followed by `;`. Everything else between games is text.
         while position < size and data[position] != 40:
             position += 1
         if position >= size:
@@ -158,7 +158,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
             data, behind, size, moves, colours, setup, setup_colours, game
         )
         if status == DONE:
-            # The text behind the game must not look like the rest of a value.
+            # The text after the game must not look like the rest of a value.
             i = game[END]
             while i < size and data[i] != 40 and data[i] != 41:
                 if data[i] == 91 or data[i] == 93:
@@ -347,7 +347,7 @@ def _to_points(points, start, end, rows, cols, passes):
 
 @inner_kernel
 def _stir(h, value):
-    """Take a number into a hash; order matters."""
+    """Mix a number into a hash; order matters."""
     return mix((h ^ np.uint64(value)) + _GOLDEN)
 
 
@@ -371,7 +371,7 @@ def _turned(point, rows, cols, symmetry):
 def canonical_hashes(moves, colours, offsets, setup, setup_colours, setup_offsets, rows, cols, out):
     """Fill `out` with a hash per game that is the same for all its mirror images and rotations.
 
-    Setup counts as a set, moves in order, passes at the end not at all: servers differ in them.
+    Setup counts as a set, moves in order; passes at the end are ignored: servers differ in them.
     """
     for game in range(rows.shape[0]):
         last = offsets[game + 1]

@@ -29,8 +29,8 @@ from tengen.records.record import GameRecord, OnFault, read_stream, record_of
 from tengen.records.sgf_grammar import Damage, Fault
 from tengen.records.sgf_properties import guess_encoding
 
-_LOOK = 1 << 12  # bytes by which a format is known
-_SHORT = 1 << 15  # bytes of a file that was named, below which kernels are not needed
+_LOOK = 1 << 12  # bytes read to detect the format
+_SHORT = 1 << 15  # bytes of a file named by the user, below which kernels are not needed
 
 
 def read_games(path: str | Path, *, on_fault: OnFault | None = None) -> Iterator[GameRecord]:
@@ -76,7 +76,7 @@ def loads(data: bytes | str, name: str = "text") -> list[GameRecord]:
 
 
 def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]:
-    """Yield the batches of one source by the reader that fits it."""
+    """Yield the batches of one source, with the reader for its format."""
     lower = source.name.lower()
     if lower.endswith((".gib", ".ngf")):
         yield from _batches(_read_foreign(source.stream, source.name, lower[-3:], on_fault))
@@ -92,7 +92,7 @@ def _read_source(source: RecordStream, on_fault: OnFault) -> Iterator[GameBatch]
         # A game or two: compiling the bulk reader would take longer than reading them exactly.
         yield from _batches(read_stream(io.BytesIO(head), source.name, on_fault))
     elif source.asked or lower.endswith(".sgf") or b"(" in head:
-        # Text beside the games, such as a README.txt, is no damaged record.
+        # Text next to the games, such as a README.txt, is not a damaged record.
         yield from arrays.read_in_bulk(cast(BinaryIO, stream), source.name, on_fault)
 
 
@@ -102,7 +102,7 @@ def _batches(records: Iterator[GameRecord]) -> Iterator[GameBatch]:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose first bytes were read already."""
+    """A stream with bytes that were already read put back in front."""
 
     def __init__(self, head: bytes, stream: BinaryIO) -> None:
         self._head, self._stream = head, stream
@@ -135,7 +135,7 @@ _MAX_LINE = 1 << 20
 
 
 def _read_oneline(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[GameRecord]:
-    """Yield the game of every line that is not empty; tell damaged lines to `on_fault`."""
+    """Yield the game of every line that is not empty; report damaged lines to `on_fault`."""
     number = offset = 0
     while line := stream.readline(_MAX_LINE):
         start, body = offset + line.find(b"\t") + 1, line.partition(b"\t")[2].strip()
@@ -160,7 +160,7 @@ def _read_oneline(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[Ga
             yield record
 
 
-# ----- GIB and NGF, one game to a file, through pysgf -----
+# ----- GIB and NGF, one game per file, through pysgf -----
 
 
 _MAX_BYTES = 1 << 22
@@ -169,7 +169,7 @@ _MAX_BYTES = 1 << 22
 def _read_foreign(
     stream: BinaryIO, file: str, kind: str, on_fault: OnFault
 ) -> Iterator[GameRecord]:
-    """Yield the game of a GIB or NGF file (`kind` is `gib` or `ngf`), or tell why there is none."""
+    """Yield the game of a GIB or NGF file (`kind` is `gib` or `ngf`), or report why not."""
     from pysgf import GoGame, ParseError
 
     data = stream.read(_MAX_BYTES + 1)
@@ -209,18 +209,18 @@ _MAGIC = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\0", ".xz"))
 MAX_PIPE_BYTES = 1 << 32  # how much standard input or a pipe may send
 _MAX_UNPACKED = 1 << 36
 _MAX_RATIO, _FREE_UNPACKED = 250, 1 << 26
-"""How much more an archive may hold than its size, and what it may always hold; records shrink to
-a fifth, rarely to less than a fiftieth."""
-_MAX_READ = 1 << 24  # bytes that a header of an archive may ask for at once
+"""How many times its size an archive may unpack to, and what it may always unpack to; records
+shrink to a fifth, rarely to less than a fiftieth."""
+_MAX_READ = 1 << 24  # bytes that a header of an archive may request at once
 BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError),
-    # A number in a header that is none, a compression method zipfile lacks, an encrypted member.
+    # Malformed numbers in a header, unsupported compression methods, encrypted members.
     *(ValueError, OverflowError, NotImplementedError, RuntimeError),
 )
 
 
 class RecordStream(NamedTuple):
-    """A stream of records, its name, and whether the user `asked` for this very one."""
+    """A stream of records, its name, and whether the user `asked` for it by name."""
 
     name: str
     stream: BinaryIO
@@ -228,9 +228,9 @@ class RecordStream(NamedTuple):
 
 
 def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterator[RecordStream]:
-    """Yield the streams behind a path, in sorted order; each is closed when the next is asked for.
+    """Yield the streams behind a path, in sorted order; each is closed when the next is requested.
 
-    A broken archive is a fault, and what was readable before it is kept.
+    A broken archive is a fault; the games that were readable before the damage are kept.
     """
     if str(path) == "-":
         if sys.stdin is None:
@@ -250,14 +250,14 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
 
 
 def may_hold_games(name: str) -> bool:
-    """Return whether a folder's file of this name is read."""
+    """Return whether a file of this name is read when it is in a folder."""
     lower = name.lower()
     packed = tuple(suffix + pack for suffix in _RECORD_SUFFIXES for pack in _PACKED)
     return lower.endswith((*_RECORD_SUFFIXES, *packed, ".zip", *_TAR_SUFFIXES))
 
 
 def unpacker_of(start: bytes) -> Callable[[BinaryIO], Any] | None:
-    """Return what unpacks a file that begins so; None if it is not packed."""
+    """Return the unpacker of a file that starts with these bytes; None if it is not packed."""
     return next((_PACKED[pack] for magic, pack in _MAGIC if start.startswith(magic)), None)
 
 
@@ -294,7 +294,7 @@ class BrokenStreamError(Exception):
 
 
 class _Limited(io.RawIOBase):
-    """A stream with a limit, which may grow as it is read; it fails by `BrokenStreamError` only."""
+    """A stream with a limit, which may grow as it is read; raises only `BrokenStreamError`."""
 
     def __init__(
         self, stream: IO[bytes], limit: Callable[[], int], what: str = "damaged archive"
@@ -327,7 +327,7 @@ def _piped(stream: IO[bytes]) -> BinaryIO:
 
 
 class _Forward:
-    """A file for `tarfile` whose seeking reads: a claim of a terabyte ends where the bytes end."""
+    """A file for `tarfile` that seeks by reading: a false size ends where the bytes end."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -350,7 +350,7 @@ class _Forward:
 
 
 def _unpacked(unpacked: IO[bytes], packed: BinaryIO) -> BinaryIO:
-    """Limit what a packed stream unpacks to, by how much of it was read."""
+    """Limit what a packed stream unpacks to, in proportion to how much of it was read."""
 
     def limit() -> int:
         return min(_MAX_UNPACKED, max(_FREE_UNPACKED, _MAX_RATIO * packed.tell()))
@@ -366,7 +366,7 @@ def _zip_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
             if not member.endswith("/") and member.lower().endswith(_RECORD_SUFFIXES):
                 try:
                     opened = archive.open(member)
-                except OSError:  # seeking to before the file's beginning
+                except OSError:  # a seek before the start of the file
                     raise zipfile.BadZipFile(f"bad place of {member}") from None
                 with opened as inner:
                     limited = _Limited(inner, lambda left=left: left)  # type: ignore[misc]
@@ -379,11 +379,11 @@ def _tar_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
     stream.seek(0)
     unpack = unpacker_of(start)
     whole = _Forward(_unpacked(unpack(stream) if unpack else stream, stream))
-    # Read forwards only, so that memory does not grow with the archive; its own list of members
-    # would, and is emptied.
+    # Read forwards only, so that memory does not grow with the archive; tarfile's list of
+    # members would, so it is emptied.
     with tarfile.open(fileobj=cast(BinaryIO, whole), mode="r:") as archive:
         for member in archive:
-            plain = member.isfile() and not member.issparse()  # whose holes need no bytes
+            plain = member.isfile() and not member.issparse()  # holes need no bytes
             if plain and member.name.lower().endswith(_RECORD_SUFFIXES):
                 inner = archive.extractfile(member)
                 assert inner is not None

@@ -1,6 +1,6 @@
 """`GameRecord`, one game as a value: board, setup, moves, result and the tree it came from.
 
-`read_stream` makes records of SGF. Their moves need not be legal: `board_at` and `positions` play
+`read_stream` makes records from SGF. Their moves need not be legal: `board_at` and `positions` play
 them by the rules.
 """
 
@@ -96,7 +96,7 @@ class GameRecord:
     1 . . . . . 1
       A B C D E
 
-    `setup` are the stones before the first move, `edits` those that a record puts or takes away
+    `setup` holds the stones before the first move, `edits` those that a record adds or removes
     later: (number of moves before it, colour or EMPTY, point). Few games have edits.
     """
 
@@ -109,7 +109,7 @@ class GameRecord:
     setup: list[Stone] = field(default_factory=list)
     edits: list[tuple[int, int, Point]] = field(default_factory=list)
     first: int = 0
-    """Colour that PL gives the first move; 0 when it is not told."""
+    """Colour to move first according to PL; 0 if it is not given."""
     result: Result = field(default_factory=Result)
     rules: str = ""
     file: str = ""
@@ -118,7 +118,7 @@ class GameRecord:
     offset: int = 0
     encoding: str = "utf-8"
     raw: bytes | None = field(default=None, repr=False, compare=False)
-    """The game's own bytes, from which `tree` is read when asked for."""
+    """The game's own bytes, from which `tree` is parsed on demand."""
     repaired: bool = False
     _tree: GameTree | None = field(default=None, repr=False, compare=False)
 
@@ -228,7 +228,7 @@ class GameRecord:
         return sgf_grammar.format_tree(self.tree)
 
     def utf8_sgf(self, *, main_line: bool = False) -> bytes:
-        """Write the game as SGF in UTF-8, whatever it was read in; at will without variations."""
+        """Write the game as SGF in UTF-8, whatever its encoding; optionally without variations."""
         return sgf_grammar.format_tree(_in_utf8(self.tree, self.encoding, main_line))
 
 
@@ -257,7 +257,7 @@ def _in_utf8(tree: GameTree, codec: str, main_line: bool) -> GameTree:
 
 
 def _make_tree(record: GameRecord) -> GameTree:
-    """Build the tree of a record that was made by a program."""
+    """Build the tree of a record that was not read from a file."""
     tree = GameTree()
     root = {
         "GM": [b"1"],
@@ -289,7 +289,7 @@ def _make_tree(record: GameRecord) -> GameTree:
 
 
 def _add_edits(tree: GameTree, edits: list[tuple[int, int, Point]], number: int) -> None:
-    """Append one node for the stones put or taken before move `number`, if there are any."""
+    """Append one node for the stones added or removed before move `number`, if there are any."""
     node: dict[str, list[bytes]] = {}
     while edits and edits[0][0] <= number:
         _, colour, point = edits.pop(0)
@@ -298,14 +298,14 @@ def _add_edits(tree: GameTree, edits: list[tuple[int, int, Point]], number: int)
         tree.add(len(tree.nodes) - 1, node)
 
 
-# ----- Records of SGF; moves are not checked against the rules -----
+# ----- Records from SGF; moves are not checked against the rules -----
 
 
 _SETUP = (("AB", BLACK), ("AW", WHITE), ("AE", EMPTY))
 
 
 def read_stream(stream: BinaryIO, file: str, on_fault: OnFault) -> Iterator[GameRecord]:
-    """Yield every readable game of a stream; tell damaged and mended ones to `on_fault`."""
+    """Yield every readable game of a stream; report damaged and repaired ones to `on_fault`."""
     number = 0
     for item, raw in sgf_grammar.parse_slices(stream):
         number += 1
@@ -324,7 +324,7 @@ def no_game(file: str, size: int) -> Fault:
 def record_of(
     item: ParsedGame | Damage, raw: bytes, file: str, number: int, on_fault: OnFault
 ) -> GameRecord | None:
-    """Make the record of one parsed game; None, and a fault told, when it is damaged."""
+    """Make the record of one parsed game; if it is damaged, report a fault and return None."""
     try:
         if isinstance(item, Damage):
             raise item
@@ -343,7 +343,7 @@ def record_of(
 def _with_encoding(item: ParsedGame, raw: bytes) -> tuple[ParsedGame, str]:
     """Find the game's encoding, and parse it again if that changes where values end.
 
-    Where a wrong CA takes brackets for halves of letters, the encoding is guessed from the bytes.
+    Where a wrong CA would make brackets halves of characters, guess the encoding from the bytes.
     """
     codec = encoding_of(item.tree, raw)
     lead = LEAD_BYTES.get(codec)
@@ -363,14 +363,14 @@ def _with_encoding(item: ParsedGame, raw: bytes) -> tuple[ParsedGame, str]:
 
 
 def encoding_of(tree: GameTree, raw: bytes) -> str:
-    """Return the codec of a game: what CA says if that exists, else a guess from its bytes."""
+    """Return the codec of a game: that of CA if it exists, else a guess from the bytes."""
     declared = tree.nodes[0].get("CA", [b""])[0].decode("ascii", "replace")
     codec = codec_name(declared) if declared.strip() else None
     return codec or guess_encoding(raw)
 
 
 def interpret(tree: GameTree, codec: str = "utf-8") -> GameRecord:
-    """Return the record of a tree; raises `Damage` at the first wrong node."""
+    """Return the record of a tree; raises `Damage` at the first invalid node."""
     root, at = tree.nodes[0], tree.offsets[0]
     game = root.get("GM", [b"1"])[0].strip()
     if game not in (b"1", b"", b"01"):
@@ -384,7 +384,7 @@ def interpret(tree: GameTree, codec: str = "utf-8") -> GameRecord:
     stones: dict[Point, int] = {}
     for index in tree.main_line():
         node = tree.nodes[index]
-        if len(node) == 1:  # by far the most nodes: one move and nothing else
+        if len(node) == 1:  # the vast majority of nodes: one move and nothing else
             ((name, values),) = node.items()
             if name in ("B", "W"):
                 _take_moves(record, name, values, tree.offsets[index])
@@ -395,7 +395,7 @@ def interpret(tree: GameTree, codec: str = "utf-8") -> GameRecord:
 
 
 def _take_node(record: GameRecord, node: Node, at: int, stones: dict[Point, int]) -> None:
-    """Take what one node of the main line says."""
+    """Apply one node of the main line to the record."""
     placed: set[int] = set()
     for name, colour in _SETUP:
         for raw in filter(bytes.strip, node.get(name, ())):
@@ -445,7 +445,7 @@ def _take_moves(record: GameRecord, name: str, values: list[bytes], at: int) -> 
 
 
 class Refusal(IllegalMoveError):
-    """A move of a record that the rules forbid, by its number from 1; 0 for the setup."""
+    """An illegal move of a record, by its number from 1; 0 for the setup."""
 
     def __init__(self, file: str, game: int, move: int, reason: str) -> None:
         super().__init__(f"{file}: game {game}, move {move}: {reason}")
@@ -453,7 +453,7 @@ class Refusal(IllegalMoveError):
 
 
 def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
-    """Return the rules of a name in RU, or others if it is none of the presets."""
+    """Return the preset that RU names, or `otherwise` if it names none."""
     try:
         return Rules.preset(name)
     except TengenError:
@@ -461,7 +461,7 @@ def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
 
 
 def board_at(record: GameRecord, move: int | None = None, *, rules: Rules | None = None) -> Board:
-    """Return the position before move number `move` (from 1), or the final one; see `Refusal`."""
+    """Return the position before move number `move` (from 1), or the last; may raise `Refusal`."""
     last = len(record.moves) + 1
     if move is not None and not 1 <= move <= last:
         raise RecordError(f"{record.file}: game {record.game} has no move {move}")
@@ -475,7 +475,7 @@ def positions(record: GameRecord, *, rules: Rules | None = None) -> Iterator[tup
 
 
 def _replayed(record: GameRecord, rules: Rules | None) -> Iterator[Board]:
-    """Yield one board before each move and after the last; it is the same that goes on."""
+    """Yield the board before each move and after the last; it is one object, played on."""
     rules = rules_named(record.rules).with_(ko="simple") if rules is None else rules
     board = Board(record.rows, record.cols, rules=rules, komi=record.komi)
     number, edits = 0, dict[int, dict[Point, int]]()
@@ -502,7 +502,7 @@ def _put(board: Board, stones: list[Stone], to_play: int) -> None:
 
 
 def _edit(board: Board, edits: dict[Point, int]) -> None:
-    """Put and take stones; history and prisoners start again."""
+    """Add and remove stones; history and prisoners are reset."""
     if edits:
         stones = {stone: block.colour for block in board.blocks() for stone in block.stones}
         _put(board, [(colour, point) for point, colour in (stones | edits).items()], board.turn)

@@ -1,13 +1,13 @@
 """Parse bytes into game trees and format them; independent of Go and of encodings.
 
-A *value* is the raw bytes between `[` and `]`, escapes still in it. A *node* is a dict from
+A *value* is the raw bytes between `[` and `]`, escapes included. A *node* is a dict from
 property name to its list of values. A *tree* is all nodes of one game in the order of the file
 (pre-order), each with the index of its parent, so that no code needs recursion and the main line
 is found by walking while the next node's parent is the one before it.
 
 Lenient in, strict out. Reading forgives: text before, between and after games; a missing first
 `;`; long property names of FF[1] to FF[3] (lower-case letters are dropped); a missing `)` at the
-end of the file or before the next game (seen by FF, GM or SZ, which only a root may have); an
+end of the file or before the next game (detected by FF, GM or SZ, which only a root may have); an
 unescaped `]` (the text goes on when what follows it cannot follow a value); a file that ends in
 the middle of a value; stray characters. Each is reported as a `Repair` with its byte offset. A game
 with more than `_MAX_REPAIRS` of them is noise and is refused, as is one beyond the limits below.
@@ -34,7 +34,7 @@ _MAX_REPAIRS = 50
 TOO_LONG = f"a game longer than {MAX_GAME_BYTES:,} bytes"
 
 ROOT_NAMES = frozenset({"FF", "GM", "SZ"})
-"""Properties that only the root of a game may have: inside a tree they betray the next game."""
+"""Properties that only the root of a game may have: inside a tree they reveal the next game."""
 
 _CHUNK = 1 << 20
 _START = re.compile(rb"\(\s*+(?:;|[A-Z]{1,2}\s*+\[)")
@@ -47,11 +47,11 @@ LOOKAHEAD = 1 << 16
 
 @dataclass(frozen=True)
 class Fault:
-    """One problem of one game: refused (`repaired` False) or mended while reading."""
+    """One problem of one game: refused (`repaired` False) or repaired while reading."""
 
     file: str
     game: int | None
-    """Number of the game in its file, from 1; None when the file as a whole is meant."""
+    """Number of the game in its file, from 1; None if the fault concerns the whole file."""
     offset: int
     """Byte offset in the file (after decompression)."""
     reason: str
@@ -75,7 +75,7 @@ class Damage(RecordError):
 
 
 class Repair(NamedTuple):
-    """Something mended while reading, and the byte where it lay."""
+    """A repair made while reading, and its byte offset."""
 
     reason: str
     offset: int
@@ -95,7 +95,7 @@ class GameTree:
     parents: list[int] = field(default_factory=list)
     """Index of each node's parent; -1 for the root."""
     offsets: list[int] = field(default_factory=list)
-    """Byte offset of each node; what `add` makes has the offset 0."""
+    """Byte offset of each node; 0 for nodes that were not parsed."""
 
     def add(self, parent: int, node: Node, offset: int = 0) -> int:
         """Append a node after everything below `parent` and return its index."""
@@ -114,7 +114,7 @@ class GameTree:
 
 @dataclass(frozen=True)
 class ParsedGame:
-    """A tree with where it lay (offsets in its source) and what was mended."""
+    """A tree with its place in the source (byte offsets) and the repairs made."""
 
     tree: GameTree
     start: int
@@ -140,7 +140,7 @@ class Patterns:
             plain = rb"[^\]\\]*+"
         text = plain + rb"(?:\\[\x00-\xff]" + plain + rb")*+"
         name = rb"[a-z]*+[A-Z][A-Za-z]*+"
-        # What may stand behind a value, if that value ended where it seems to end.
+        # What may follow a value, if that value ended where it seems to end.
         follow = (
             rb"(?:;\s*+(?:[;()]|" + name + rb"\s*+\[|\Z)"
             rb"|\(\s*+(?:[;(]|" + name + rb"\s*+\[|\Z)"
@@ -173,7 +173,7 @@ _patterns = cache(Patterns)
 
 
 def find_game(data: bytes, position: int = 0, *, root: bool = False) -> int:
-    """Return where the next game begins, or -1; with `root`, by what no variation has."""
+    """Return where the next game begins, or -1; `root` requires a property that only roots have."""
     found = (_ROOT_START if root else _START).search(data, position)
     return found.start() if found else -1
 
@@ -234,7 +234,7 @@ class _GameReader:
         return ParsedGame(self.tree, self.start, self.end, tuple(self.repairs))
 
     def _mark(self, mark: int, offset: int) -> None:
-        """Take `;`, `(` or `)`."""
+        """Handle `;`, `(` or `)`."""
         if mark == 0x3B:
             self._node(offset)
         elif mark == 0x28:
@@ -255,7 +255,7 @@ class _GameReader:
         self.since += 1
 
     def _property(self, name: bytes, raw: bytes, offset: int, at: int, source: bytes) -> None:
-        """Take one property, `raw` values that stand at `at` as `source`, or see the next game."""
+        """Add a property, or detect the next game; `source` is the text at `at` before repairs."""
         key = name.decode("ascii")
         if not key.isupper():
             key = _LOWER.sub("", key)
@@ -285,7 +285,7 @@ class _GameReader:
             raise Damage(f"more than {_MAX_REPAIRS} errors, the first: {first}", at)
 
     def _mend(self, position: int) -> int:
-        """Repair what is at `position` and return where to go on."""
+        """Repair what is at `position` and return where to continue."""
         position = _behind_space(self.data, position)
         if not self.final and self.size - position < LOOKAHEAD:
             raise NeedMoreError
@@ -336,7 +336,7 @@ def _behind_space(data: bytes, position: int) -> int:
 
 
 def _escape_inner(raw: bytes) -> bytes:
-    """Put the backslashes that were missing before `]` into a raw value."""
+    """Add the backslashes that are missing before `]` in a raw value."""
     return re.sub(rb"(\\[\x00-\xff])|\]", lambda m: m[1] or rb"\]", raw)
 
 
@@ -363,7 +363,7 @@ def parse_slices(stream: BinaryIO) -> Iterator[tuple[ParsedGame | Damage, bytes]
 
 
 def parse_next(window: Window) -> tuple[ParsedGame | Damage, bytes]:
-    """Read the game at the window's position, with its bytes, and move behind it or its damage."""
+    """Read the game at the window's position, with its bytes, and move past it or its damage."""
     while True:
         start = window.position
         try:
@@ -413,7 +413,7 @@ class Window:
         return self.grow()
 
     def grow(self) -> bool:
-        """Read more behind what stands at `position`; False when that is too much for one game."""
+        """Read more data, keeping that from `position`; False when that is too much for a game."""
         held = self.data[self.position :]
         if len(held) > MAX_GAME_BYTES:
             return False
@@ -430,7 +430,7 @@ class Window:
 
 
 def format_tree(tree: GameTree) -> bytes:
-    """Write a tree as one SGF game, without the line break behind it.
+    """Write a tree as one SGF game, without a trailing line break.
 
     >>> format_tree(parse_game(b"(;SZ[9] ;B[aa](;W[bb]) (;W[cc]C[\\\\]])").tree)
     b'(;SZ[9];B[aa](;W[bb])(;W[cc]C[\\\\]]))'

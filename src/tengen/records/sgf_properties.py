@@ -52,7 +52,7 @@ def _parse_point(raw: bytes, rows: int, cols: int) -> Point:
 
 
 def format_point(point: int, rows: int, cols: int) -> bytes:
-    """Write a point as two letters, and a pass as nothing."""
+    """Write a point as two letters, and a pass as empty bytes."""
     return coordinates.format_sgf(point, rows, cols).encode("ascii")
 
 
@@ -70,7 +70,7 @@ def parse_point_list(raw: bytes, rows: int, cols: int) -> list[Point]:
 
 
 def parse_handicap(raw: bytes) -> int:
-    """Return the number of handicap stones; what is no number counts as none."""
+    """Return the number of handicap stones; 0 if the value is not a number."""
     digits = raw.strip()
     return int(digits) if digits.isdigit() and len(digits) < 4 else 0
 
@@ -123,7 +123,7 @@ class Result:
     """How a game ended."""
 
     kind: str = "unknown"
-    """`score`, `resign`, `time`, `forfeit`, `win` (how is not told), `draw`, `void`, `unknown`."""
+    """`score`, `resign`, `time`, `forfeit`, `win` (reason unknown), `draw`, `void`, `unknown`."""
     winner: int = EMPTY
     margin: float | None = None
     """Only for `score`."""
@@ -138,7 +138,7 @@ class Result:
         return self.margin if self.winner == BLACK else -self.margin
 
     def __str__(self) -> str:
-        """Return it as in RE."""
+        """Return the result as RE writes it."""
         if self.kind in _PLAIN_RESULTS:
             return _PLAIN_RESULTS[self.kind]
         side = "B" if self.winner == BLACK else "W"
@@ -150,7 +150,7 @@ class Result:
 _PLAIN_RESULTS = {"draw": "0", "void": "Void", "unknown": "?"}
 _KIND_LETTERS = {"resign": "R", "time": "T", "forfeit": "F", "win": ""}
 
-# Words of results in the languages of records. Order matters: the first that fits decides.
+# Words for results in the languages of records. Order matters: the first match decides.
 _DRAW_WORDS = re.compile(r"^0$|\bdraw|\bjigo|\btie\b|和棋|和局|双方和|持碁|ジゴ|빅|무승부", re.I)
 _VOID_WORDS = re.compile(r"void|no result|cancel|無勝負|无胜负|無效|无效|무효", re.I)
 _BLACK_WORDS = re.compile(r"^b(?:lack)?\b|^b\+|black|黑|黒|흑", re.I)
@@ -163,7 +163,7 @@ _KIND_WORDS = [
     ("time", re.compile(r"\+\s*t|\btime|timeout|超时|超時|時間切|时间|시간", re.I)),
     ("forfeit", re.compile(r"\+\s*f|forfeit|反則|犯规|弃权|棄權|不戦|반칙", re.I)),
 ]
-# Spellings of a margin, the most special first: (pattern, value of its groups).
+# Spellings of a margin, the most specific first: (pattern, value of its groups).
 _HALF = r"(?:½|半|반)"
 _UNIT = r"\s*(?:目|子|집|points?|moku|zi)?\s*"
 _WHOLE_AND_FRACTION = re.compile(r"(\d{1,4})\s*(?:\s|又|と|子|目)\s*(\d)\s*/\s*(\d)")
@@ -174,7 +174,7 @@ _ONLY_HALF = re.compile(_HALF + r"|\bhalf\b", re.I)
 
 
 def parse_result(text: str) -> Result:
-    """Return what RE says, in the spelling of FF[4] or in words; never raises.
+    """Parse the value of RE, in the notation of FF[4] or in words; never raises.
 
     >>> str(parse_result("B+3.50")), str(parse_result("White wins by resignation"))
     ('B+3.5', 'W+R')
@@ -241,10 +241,10 @@ LEAD_BYTES = {
 """Encodings whose second byte may look like `]` or a backslash, with their first bytes."""
 
 _UNLIKE_LATIN = (re.compile(rb"[\x80-\xbf]"), re.compile(rb"[\xc0-\xff][\x80-\xff]"))
-"""What accented letters, which stand alone, do not look like; two searches are faster than one."""
+"""Patterns that isolated accented letters do not match; two searches are faster than one."""
 _NON_ASCII = re.compile(rb"[\x80-\xff]").search
 _SAMPLE = 1 << 12
-"""Bytes from the first non-ASCII one on by which encodings are compared."""
+"""Bytes, from the first non-ASCII one on, that are used to compare encodings."""
 
 # Names that records use, mapped to the widest codec of the family.
 _FAMILIES = {
@@ -319,7 +319,7 @@ def guess_encoding(raw: bytes) -> str:
 
 
 def _likeness(sample: bytes, codec: str, whole: bool) -> float:
-    """Return how well a sample, whose last character may be cut, reads like a record: 0 to 1."""
+    """Return how well a sample, whose last character may be cut, reads like a record: 0 to 1.3."""
     try:
         text = codecs.getincrementaldecoder(codec)().decode(sample, whole)
     except UnicodeDecodeError:
@@ -337,7 +337,7 @@ def _decodes(raw: bytes, codec: str) -> bool:
         text = raw.decode(codec)
     except UnicodeDecodeError:
         return False
-    # Brackets without a partner.
+    # Compare the numbers of unmatched brackets.
     return abs(text.count("[") - text.count("]")) <= abs(raw.count(b"[") - raw.count(b"]"))
 
 

@@ -2,7 +2,7 @@
 
 `game` reviews one game, `annotate` writes a review into its SGF record, `batch` reviews whole
 collections into a folder and sums them up.
-`ReviewSettings`, with the game and the models, decides every figure.
+The game, the models and `ReviewSettings` determine every number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DEFAULT_PLAYER = "tengen"
 
 @dataclass(frozen=True)
 class ReviewSettings(CheckedSettings):
-    """How long to look at a game, and how much of it to show."""
+    """How long to analyse a game, and how much of the review to show."""
 
     quick: bool = setting(False, "Evaluate every position once with the network; do not search.")
     visits: int | None = setting(
@@ -32,7 +32,7 @@ class ReviewSettings(CheckedSettings):
 
 
 def usual_threshold(level: int | None) -> float:
-    """Return the points that a move against a level must lose to be worth a teacher's word."""
+    """Return the points that a move must lose for a teacher to stop a game against a level."""
     for highest, points in ((2, 8.0), (4, 5.0), (6, 3.0)):
         if level is not None and level <= highest:
             return points

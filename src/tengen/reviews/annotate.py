@@ -124,7 +124,7 @@ def _better_line(review: Review, move: MoveReview) -> list[_Node]:
 
 
 def _with_variations(tree: GameTree, better: dict[int, list[_Node]]) -> GameTree:
-    """Return a copy of the tree with one more variation beside each of the given nodes."""
+    """Return a copy of the tree with the better lines as alternatives to the given nodes."""
     children: list[list[int]] = [[] for _ in tree.nodes]
     for index, parent in enumerate(tree.parents):
         if parent >= 0:

@@ -55,7 +55,7 @@ def review_library(
     ray: str | None = None,
     on_game: Callable[[str], None] = lambda title: None,
 ) -> list[_Game]:
-    """Review games into a folder and return what its JSON files hold of each, in order.
+    """Review games into a folder and return the contents of their JSON files, in order.
 
     `unread` lists what could not be read, for the index page and the summary; games with an illegal
     move join it. `on_game` gets the title of each game when it is done, or was done before.
@@ -93,7 +93,7 @@ def _review_job(
     value = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
     files: dict[str, bytes | str] = {}
     try:
-        # A new reviewer for each game: what a search keeps of another game would change this one.
+        # A new reviewer for each game: state left from another game would change this review.
         reviewer = find_reviewer(record.rows, record.cols, settings)
         review = review_game(record, reviewer, seed=settings.seed)
     except TengenError as wrong:
@@ -111,7 +111,7 @@ def _review_job(
 
 
 def headline(record: GameRecord) -> dict[str, Any]:
-    """Return what a list of games shows of one."""
+    """Return the values of a game that lists of games show."""
     keys = {"black": "PB", "white": "PW", "black_rank": "BR", "white_rank": "WR"}
     keys |= {"event": "EV", "date": "DT"}
     texts = record.properties
@@ -141,7 +141,7 @@ def _move_rows(review: Review) -> list[_Row]:
 
 
 def _title_of(value: _Game) -> str:
-    """Name a game for people."""
+    """Return the title of a game for display."""
     return f"{Path(value['file']).name}, game {value['game']}"
 
 
@@ -176,7 +176,7 @@ def _sum_up(
 
 
 def make_index(games: Sequence[_Game], summary: _Game, settings: ReviewSettings) -> str:
-    """Return the page as HTML; links lead to the games beside it."""
+    """Return the index page as HTML; its links lead to the pages of the games."""
     from jinja2 import Template
 
     page = Template(Path(__file__).with_name("index.html").read_text("utf-8"), autoescape=True)
@@ -194,7 +194,7 @@ def make_index(games: Sequence[_Game], summary: _Game, settings: ReviewSettings)
 
 
 def _line(game: _Game) -> _Game:
-    """Return the values of a game's line: the worst move, a small curve of the score."""
+    """Return a game's values for the index page: the worst move, a small curve of the score."""
     worst = max(game["rows"], key=lambda row: row["points_lost"], default=None)
     most = max(map(abs, game["scores"]), default=0.0) or 1.0
     step = 120 / max(len(game["scores"]) - 1, 1)
@@ -255,9 +255,9 @@ def moves_csv(games: Iterable[_Game]) -> str:
 
 
 def summarise(games: Iterable[_Game]) -> dict[str, Any]:
-    """Sum up players and ranks, most games first, and everybody together.
+    """Sum up players and ranks, most games first, and all players together.
 
-    `against_rank` is a player's points lost per move less those of all players of the same rank
+    `against_rank` is a player's points lost per move minus those of all players of the same rank
     in these games.
     """
     held = list(games)

@@ -83,8 +83,8 @@ class EvaluatedPosition:
     best: int
     line: tuple[int, ...] = ()  # a line of play that starts with the best move
     ownership: FloatArray | None = field(default=None, repr=False)
-    priors: FloatArray | None = field(default=None, repr=False)  # how likely people play each move
-    proposals: FloatArray | None = field(default=None, repr=False)  # how likely each is the best
+    priors: FloatArray | None = field(default=None, repr=False)  # probabilities of people's moves
+    proposals: FloatArray | None = field(default=None, repr=False)  # probability that each is best
     scatter: float = NETWORK_SCATTER  # factor of the error; see `NETWORK_SCATTER` and `SCATTER`
     first: tuple[float, float] | None = None  # win rate and score of the first pass, if any
 
@@ -94,7 +94,7 @@ class EvaluatedPosition:
         return self.visits > 1
 
     def guesses(self, count: int = _GUESSES) -> list[tuple[int, float]]:
-        """Return the moves people most likely play, with their probabilities."""
+        """Return the moves that people are most likely to play, with their probabilities."""
         if self.priors is None:
             return []
         order = np.argsort(-self.priors, kind="stable")[:count]
@@ -116,7 +116,7 @@ class MoveReview:
     best: int
     line: tuple[int, ...]
     visits: int = 1  # visits behind `points_lost`; 1 if it comes from the first pass
-    probability: float | None = None  # how likely people play it
+    probability: float | None = None  # probability that people play it
     rank: int | None = None  # 1 for the likeliest move
 
     @property
@@ -179,7 +179,7 @@ class Review:
         return sorted(found, key=lambda move: (-move.points_lost, move.number))[:count]
 
     def surprises(self, count: int = 5) -> list[MoveReview]:
-        """Return the moves people would least likely play, least likely first."""
+        """Return the moves that people are least likely to play, least likely first."""
         found = [m for m in self.moves if m.probability is not None and m.probability < _SURPRISING]
         return sorted(found, key=lambda m: (m.probability or 0.0, m.number))[:count]
 
@@ -388,7 +388,7 @@ def _joined(searched: EvaluatedPosition, first: EvaluatedPosition) -> EvaluatedP
 
 
 def first_pass(boards: Sequence[Board], network: SearchNetwork) -> Iterator[EvaluatedPosition]:
-    """Evaluate each board once; one after the end of the game keeps the values before it."""
+    """Evaluate each board once; after the end of a game, the values before it are kept."""
     starts = range(0, len(boards), _BATCH)
     views = (view for start in starts for view in network.evaluate(boards[start : start + _BATCH]))
     values: tuple[float, float] | None = None

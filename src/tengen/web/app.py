@@ -1,4 +1,4 @@
-"""Put the server together: routes, the page, errors as messages, and the guard around it."""
+"""Assemble the server: routes, the page, error messages, and the request guard."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tengen.web.workers import CancelledJob, Lane, compile_kernels
 
 # Folders of the guides: in an installed package, and in a clone.
 _GUIDES = (Path(__file__).parents[1] / "guide", Path(__file__).parents[3] / "docs" / "guide")
-_STATUS: dict[type[Exception], int] = {  # for each kind of failure; the first class that fits
+_STATUS: dict[type[Exception], int] = {  # by class of error; the first match counts
     UnknownItemError: 404,
     StaleMoveError: 409,
     StorageError: 507,
@@ -46,7 +46,7 @@ _STATUS: dict[type[Exception], int] = {  # for each kind of failure; the first c
 
 @dataclass
 class Services:
-    """The parts of a running server; lanes keep work apart, so that no review delays a game."""
+    """The parts of a running server; separate lanes keep reviews from delaying games."""
 
     settings: Settings
     playing: Lane = field(default_factory=Lane)
@@ -67,7 +67,7 @@ class Services:
 
     def close(self) -> None:
         """End the processes and close the database."""
-        # First, so that what workers still report is not written to a closed database.
+        # First, so that late results of workers are not written to a closed database.
         self.games.close()
         self.reviews.close()
         for lane in (self.playing, self.looking, self.reading, self.exploring, self.studying):
@@ -76,7 +76,7 @@ class Services:
 
 
 def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) -> FastAPI:
-    """Make the server of `tengen web`; it closes the services when it ends."""
+    """Make the server of `tengen web`; on shutdown it closes the services."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -93,7 +93,7 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
             elif ready.exception() is None:
                 services.looking.submit("tasks.warm", {**arguments, "player": HINT_PLAYER})
 
-        # The first move before everything else.
+        # Prepare the first move before everything else.
         ready.future.add_done_callback(prepare_the_rest)
         on_ready()
         try:
@@ -119,7 +119,7 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
 
     @app.get("/sw.js", include_in_schema=False)
     async def service_worker() -> FileResponse:
-        # Outside of /static, since it may serve only addresses below its own.
+        # Not under /static: a service worker controls only addresses below its own.
         return FileResponse(STATIC / "sw.js", headers={"cache-control": "no-cache"})
 
     @app.get("/guide/{name}", include_in_schema=False)
@@ -136,7 +136,7 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
 
 
 async def _tell(request: Request, failure: Exception) -> JSONResponse:
-    """Turn the visitor's mistake into a message of one line."""
+    """Return an error as a JSON response with a one-line message."""
     if isinstance(failure, RequestValidationError):
         parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in failure.errors()]
         return JSONResponse({"detail": "; ".join(parts)}, 422)
@@ -145,7 +145,7 @@ async def _tell(request: Request, failure: Exception) -> JSONResponse:
 
 
 def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]) -> None:
-    """Serve until the process is interrupted; tell the address once it can be visited."""
+    """Serve until the process is interrupted; pass the address to `tell` once it can be opened."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -162,13 +162,13 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
     address = f"http://{shown}:{settings.port}/{query}"
 
     def on_ready() -> None:
-        listening.listen()  # who comes before the server accepts connections waits
+        listening.listen()  # connections wait until the server accepts them
         tell(f"the board is at {address} (stop with Ctrl-C)")
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     with listening:
-        # Before the server runs: what fails inside of it ends in a traceback.
+        # Before the server runs: an error inside it would end in a traceback.
         app = make_app(Services(settings), on_ready)
         config = uvicorn.Config(
             app, http=Connection, log_level="warning", lifespan="on", timeout_graceful_shutdown=2

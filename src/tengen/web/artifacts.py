@@ -1,7 +1,7 @@
-"""What lies on this machine to be shown: tournaments, trainings, reports, collections of openings.
+"""Find the files that the pages show: tournaments, trainings, reports, collections of openings.
 
-Everything found gets an id made of its path. Requests name ids only, so no path from outside is
-ever opened. Tables and openings are read in worker processes.
+Every file gets an id derived from its path. Requests contain only ids, so no path from a request
+is ever opened. Tables and openings are read in worker processes.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from tengen.web.workers import Context, Json
 if TYPE_CHECKING:
     from tengen.web.services import Settings
 
-_MOST = 200  # things of each kind that are listed
-_ROWS = 2000  # rows of a training's metrics that are returned; of more, every second or third
-_GAME = ("black", "white", "result", "plies", "reason")  # what a list of games shows of each
+_MOST = 200  # most items in a list
+_ROWS = 2000  # most rows of a training's metrics to return; longer ones are thinned out evenly
+_GAME = ("black", "white", "result", "plies", "reason")  # columns of a list of games
 
 
 @dataclass(frozen=True)
 class Found:
-    """Something that can be shown."""
+    """A file to show: a tournament, a training, a report or a collection."""
 
     name: str
     path: Path
 
     @property
     def id(self) -> str:
-        """The id by which requests name it."""
+        """The id used in requests."""
         return hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:12]
 
 
 def listed(kind: str, settings: Settings) -> list[Found]:
-    """List `arenas`, `trainings` (by their metrics) or `reports`: given, in the runs, shipped."""
+    """List `arenas` (given, in `runs`, shipped), or `trainings` or `reports` (in `runs`)."""
     runs = settings.runs
     if kind != "arenas":
         found = _under(runs, "metrics.jsonl" if kind == "trainings" else "report.html")
@@ -63,7 +63,7 @@ def listed(kind: str, settings: Settings) -> list[Found]:
 
 
 def pick(items: list[Found], key: str) -> Found:
-    """Return the item with an id."""
+    """Return the item whose id is `key`."""
     found = next((item for item in items if item.id == key), None)
     if found is None:
         raise UnknownItemError("there is no such thing here")
@@ -71,13 +71,13 @@ def pick(items: list[Found], key: str) -> Found:
 
 
 def stamp(path: Path) -> list[int]:
-    """Return what changes whenever a game is added to a database."""
+    """Return the modification times of a database, which change when a game is added."""
     log = path.with_name(f"{path.name}-wal")
     return [p.stat().st_mtime_ns for p in (path, log) if p.exists()]
 
 
 def tables(arguments: Json, context: Context) -> Json:
-    """Make the tables of a tournament: standings, wins, losses and draws of all pairs, games."""
+    """Return the tables of a tournament: standings, results of all pairs, latest games."""
     with Database.look(arguments["path"]) as database:
         results = results_of(database)
     names = [one.name for one in results.standings]
@@ -96,7 +96,7 @@ def tables(arguments: Json, context: Context) -> Json:
 
 
 def game_of(path: Path, number: int) -> GameRecord:
-    """Return one game of a tournament by its place in the database."""
+    """Return one game of a tournament by its index in the database."""
     with Database.look(path) as database:
         rows = database.games()
     if not 0 <= number < len(rows):
@@ -107,7 +107,7 @@ def game_of(path: Path, number: int) -> GameRecord:
 
 
 def metrics(path: Path) -> Json:
-    """Return the numbers of a training as columns by name, and the column to plot them over."""
+    """Return a training's metrics as columns by name, and the column to plot them over."""
     rows = read_metrics(path.parent)
     rows = rows[:: max(1, math.ceil(len(rows) / _ROWS))]
     names = dict.fromkeys(name for row in rows for name in row)
@@ -134,7 +134,7 @@ def _number(value: Any) -> float | None:
 
 
 def _under(folder: Path, pattern: str) -> list[Path]:
-    """List the files with content below a folder, latest first."""
+    """List the non-empty files below a folder, latest first."""
     found = [path for path in folder.rglob(pattern) if path.is_file() and path.stat().st_size]
     return sorted(found, key=lambda path: -path.stat().st_mtime)[:_MOST]
 
@@ -145,13 +145,13 @@ def _below(path: Path, folder: Path) -> str:
 
 # ----- Openings -----
 
-INDEX_SECONDS = 300.0  # most seconds for indexing a dropped collection
-_LIKED = 3  # moves that each model names of its own accord
-_KEPT = 20  # dropped collections that are kept; the oldest go first
+INDEX_SECONDS = 300.0  # most seconds for indexing an uploaded collection
+_LIKED = 3  # preferred moves of each model to show
+_KEPT = 20  # most uploaded collections to keep; the oldest are deleted first
 
 
 def collections(settings: Settings) -> list[Found]:
-    """List the collections: given ones, dropped ones, and those indexed by `tengen explore`."""
+    """List the collections: given, uploaded, or indexed by `tengen explore`."""
     found = [Found(path.name, path) for path in settings.collections]
     taken = {cached_path([str(path)], PLIES) for path in settings.collections}
     others = (*_indexes(dropped(settings)), *_indexes(cached_path([], 0).parent))
@@ -159,14 +159,14 @@ def collections(settings: Settings) -> list[Found]:
 
 
 def index_upload(arguments: Json, context: Context) -> Json:
-    """Unpack and index a dropped collection; messages name it as its sender did."""
+    """Unpack and index an uploaded collection; messages use the sender's file name."""
     data, shown, suffix = unpacked(arguments["data"], arguments["name"])
     kept = Path(arguments["folder"])
     for old in _indexes(kept)[_KEPT - 1 :]:
         old.unlink(missing_ok=True)
     out = kept / f"{hashlib.sha256(data).hexdigest()[:16]}{SUFFIX}"
     with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
-        # The index names its games by file, so the file goes by the name that its sender gave it.
+        # The index stores the file names of its games, so the file gets the sender's name.
         games = Path(folder) / f"{_plain(shown.removesuffix(suffix))}{suffix}"
         games.write_bytes(data)
         try:
@@ -176,7 +176,7 @@ def index_upload(arguments: Json, context: Context) -> Json:
 
 
 def explore_openings(arguments: Json, context: Context) -> Json:
-    """Say what was played in a position, and what the models would play."""
+    """Return what was played in a position, and what the models would play."""
     board = to_board(arguments["board"])
     index = _opened(arguments["path"], Path(arguments["path"]).stat().st_mtime_ns)
     models = opinions_on(board.rows, board.cols)
@@ -207,7 +207,7 @@ def _opened(path: str, changed: int) -> Openings:
 
 
 def dropped(settings: Settings) -> Path:
-    """Return the folder of the indexes of dropped collections."""
+    """Return the folder with the indexes of uploaded collections."""
     return settings.database.parent / "openings"
 
 
@@ -222,10 +222,10 @@ def _title(path: Path) -> str:
         index = open_index(path)
         file, _ = index.origin(0)
     except TengenError:
-        return path.name  # to open it says what is wrong
+        return path.name  # opening it reports what is wrong
     return f"{Path(file).name}, {index.about.games:,} games"
 
 
 def _plain(name: str) -> str:
-    """Keep of a sender's name what any file system takes."""
+    """Replace characters that some file systems do not allow in a name."""
     return "".join(c if c.isalnum() or c in " -_()+" else "_" for c in name).strip() or "games"

@@ -1,7 +1,7 @@
 """The games of the server and their routes: begin, move, take back, hint, count, problems.
 
-The service runs in the server's event loop, so that nothing happens to a game between two lines
-here. Workers choose the machine's moves; every change is stored before it is shown.
+The service runs in the server's event loop, so no other request changes a game while code here
+runs. Workers choose the machine's moves; every change is stored before it is shown.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from tengen.web.workers import BRIEF, GRACE, CancelledJob, Job, Json, Lane
 
 GAME = "game"
 HINT_PLAYER = "tengen:seconds=0.8"
-_MOST_OPEN = 500  # games held in memory; the others are read again when asked for
+_MOST_OPEN = 500  # games held in memory; the others are read again when needed
 _PAUSE = 10.0  # seconds until the machine tries again to store its move
-_STORED = (  # plain values of a game that are stored as they are
+_STORED = (  # attributes of a game that are stored unchanged
     *("id", "human", "opponent", "seed", "ladder", "version", "teach", "lesson", "lessons"),
     *("resigned", "timed_out", "accepted", "stopped", "open"),
 )
-_SHOWN = ("id", "version", "teach", "lesson", "trouble", "open")  # what a page shows as it is
+_SHOWN = ("id", "version", "teach", "lesson", "trouble", "open")  # attributes shown unchanged
 
 _Colour = Literal["black", "white"]
 _Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
 
 
 class StaleMoveError(TengenError):
-    """The page showed another position than the game has now."""
+    """The page showed a position that is out of date."""
 
 
 class NewGame(BaseModel, extra="forbid"):
@@ -79,7 +79,7 @@ class NewGame(BaseModel, extra="forbid"):
     minutes: Annotated[float, Field(ge=0, le=600)] = 0
     increment: Annotated[float, Field(ge=0, le=600)] = 0
     ladder: bool = False
-    # Stop the game after moves that lose at least so many points; 0 for no teacher.
+    # Stop the game after moves that lose at least this many points; 0 for no teacher.
     teach: Annotated[float, Field(ge=0, le=100)] = 0
 
 
@@ -91,18 +91,18 @@ class WebGame(Session):
     opponent: str = ""  # the opponent's id in the server's list
     ladder: bool = False
     version: int = 0
-    trouble: str = ""  # what went wrong with the machine's last search, for people
+    trouble: str = ""  # what went wrong with the machine's last search, for display
     teach: float = 0.0  # points that a move must lose for the teacher to stop the game
-    # The review of the person's last move; `asks` while the person has to decide.
+    # The review of the person's last move; `asks` is true while the person has to decide.
     lesson: Json | None = None
     lessons: list[Json] = field(default_factory=list)  # all mistakes, taken back or not
     watchers: Watchers = field(default_factory=Watchers)
     job: Job | None = None  # the worker's job for this game
-    alarm: asyncio.TimerHandle | None = None  # for the end of time, or another attempt
+    alarm: asyncio.TimerHandle | None = None  # rings when time is up, or for a retry
 
     @classmethod
     def start(cls, new: NewGame, board: Board | None = None) -> WebGame:
-        """Begin a game, or continue one that was played elsewhere on a board."""
+        """Begin a game, or continue one from a given board."""
         if board is None:
             komi = HANDICAP_KOMI if new.komi is None and new.handicap else new.komi
             board = Board(new.size, rules=new.rules, komi=komi)
@@ -132,7 +132,7 @@ class WebGame(Session):
         self.job = self.alarm = None
 
     def changed(self) -> None:
-        """Note a change, so that pages ask again."""
+        """Record a change: raise the version and clear the trouble."""
         self.version += 1
         self.trouble = ""
 
@@ -145,7 +145,7 @@ class WebGame(Session):
         return self.lesson is None or self.lesson["number"] != len(moves)
 
     def learn(self, found: Json) -> None:
-        """Take in the review of the last move; stop the game where it lost too much."""
+        """Store the review of the last move; stop the game if the move lost too much."""
         asks = bool(found["verdict"]) and found["points_lost"] >= self.teach
         self.lesson = {**found, "asks": asks}
         if found["verdict"]:
@@ -154,7 +154,7 @@ class WebGame(Session):
             self.lessons.append({**found, "board": to_value(before)})
 
     def go_on(self) -> None:
-        """Leave a move as it is although it lost points."""
+        """Keep a move although it lost points."""
         if self.lesson is not None:
             self.lesson["asks"] = False
 
@@ -165,7 +165,7 @@ class WebGame(Session):
 
     @property
     def status(self) -> str:
-        """The state of the game in a word."""
+        """The state of the game: `playing`, `counting` or `over`."""
         return "over" if self.is_over else "counting" if self.is_counting else "playing"
 
     def state(self, now: float) -> Json:
@@ -213,7 +213,7 @@ class WebGame(Session):
         }
 
     def body(self, now: float) -> Json:
-        """Return everything that makes this game again with `from_body`."""
+        """Return everything that `from_body` needs to restore this game."""
         clock = self._clock_state(now)
         return {
             "board": to_value(self.board),
@@ -225,8 +225,8 @@ class WebGame(Session):
 
     @classmethod
     def from_body(cls, body: Json) -> WebGame:
-        """Make the game that `body` described; its clock stands still until somebody looks."""
-        # Games of older versions lack some names.
+        """Restore a game from its `body`; its clock is stopped until the game is opened."""
+        # Games stored by older versions lack some attributes.
         stored = {name: body[name] for name in _STORED if name in body}
         game = cls(to_board(body["board"]), **stored)
         game.dead = None if body["dead"] is None else set(body["dead"])
@@ -258,11 +258,11 @@ class GameService:
         return game.state(self._now())
 
     def state(self, key: str) -> Json:
-        """Return a game as a page shows it; the machine goes on thinking if it was."""
+        """Return a game as a page shows it; if it is the machine's turn, it goes on thinking."""
         return self.game(key).state(self._now())
 
     def game(self, key: str) -> WebGame:
-        """Return the game itself, to be read only."""
+        """Return a game, to be read but not changed."""
         if key not in self._open:
             self._continue(self._hold(WebGame.from_body(self._store.get(GAME, key))))
         return self._open[key]
@@ -316,21 +316,21 @@ class GameService:
             game.watchers.tell()
 
     def close(self) -> None:
-        """Take in nothing more; games go on when a server opens the database."""
+        """Cancel all jobs; games continue when a server opens the database again."""
         for game in self._open.values():
             game.cancel()
         self._open.clear()
 
     def sgf(self, key: str) -> bytes:
-        """Write a game as SGF, its opponent by name."""
+        """Return a game as SGF, with the opponent's name."""
         game = self.game(key)
         opponent = self.opponents.get(game.opponent)
         return game.sgf(opponent.name if opponent else game.opponent)
 
-    # ----- Inside -----
+    # ----- Internals -----
 
     def _hold(self, game: WebGame) -> WebGame:
-        """Hold a game in memory; quiet ones make room if there are too many."""
+        """Hold a game in memory; drop idle games if there are too many."""
         quiet = [k for k, g in self._open.items() if g.job is None and not g.watchers.queues]
         for key in quiet[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
             self._open.pop(key).cancel()
@@ -339,7 +339,7 @@ class GameService:
         return game
 
     def _settle(self, game: WebGame) -> None:
-        """Store a change, continue from there, and announce it."""
+        """Store a change, start what follows from it, and notify the watchers."""
         game.cancel()
         try:
             self._store.put(GAME, game.id, game.summary(), game.body(self._now()))
@@ -352,7 +352,7 @@ class GameService:
         game.watchers.tell()
 
     def _reload(self, game: WebGame) -> None:
-        """Return to the stored game; what could not be stored was never played."""
+        """Return to the stored game, which undoes a change that could not be stored."""
         self._open.pop(game.id, None)
         if not self._store.has(GAME, game.id):
             return
@@ -364,7 +364,7 @@ class GameService:
 
     @contextmanager
     def _postponing(self, game: WebGame) -> Iterator[None]:
-        """Try again later what the machine or the clock did and what could not be stored."""
+        """Try again later if a change by the machine or the clock cannot be stored."""
         try:
             yield
         except StorageError as failure:
@@ -375,7 +375,7 @@ class GameService:
             game.watchers.tell()
 
     def _continue(self, game: WebGame) -> None:
-        """Start what the position asks for: the machine's search, the judge, the clock's alarm."""
+        """Start what comes next: the teacher's review, the search, the judge, the clock's alarm."""
         if game.waits_for_machine and game.needs_lesson:
             self._submit(game, "tasks.lesson")
         elif game.waits_for_machine and not (game.lesson and game.lesson["asks"]):
@@ -404,7 +404,7 @@ class GameService:
             self._is_late(game, self._now())
 
     def _is_late(self, game: WebGame, now: float) -> bool:
-        """End the game of a side whose time is up; tell whether it was."""
+        """End the game if the time of the side to move is up; return whether it was."""
         late = game.check_clock(now)
         if late:
             game.changed()
@@ -412,7 +412,7 @@ class GameService:
         return late
 
     def _finish(self, game: WebGame, job: Job) -> None:
-        """Take in what a worker found, unless the game has gone another way meanwhile."""
+        """Apply a worker's result, unless the game has changed in the meantime."""
         if game.job is not job or isinstance(job.future.exception(), CancelledJob):
             return
         game.job = None
@@ -421,7 +421,7 @@ class GameService:
                 self._take(game, job)
 
     def _take(self, game: WebGame, job: Job) -> None:
-        """Play the move or mark the stones that a worker found, or say what went wrong."""
+        """Apply a worker's move, review or dead stones to the game, or record what went wrong."""
         try:
             found = job.future.result()
             if job.task == "tasks.choose":
@@ -434,7 +434,7 @@ class GameService:
         except Exception as problem:
             if job.task == "tasks.judge":
                 game.mark_dead(set())
-            elif job.task == "tasks.lesson":  # the game goes on without
+            elif job.task == "tasks.lesson":  # the game goes on without a teacher
                 game.teach = 0.0
             game.changed()
             game.trouble = f"The machine could not go on: {problem}"
@@ -462,7 +462,7 @@ class Play(Change):
 
 
 class Toggle(Change):
-    """A block to be taken for dead or alive."""
+    """A block to mark as dead or alive."""
 
     vertex: _Vertex
 
@@ -473,7 +473,7 @@ def _games(request: Request) -> GameService:
 
 @router.get("/opponents")
 def opponents(request: Request) -> list[Json]:
-    """List whom one can play against, with ratings (GNU Go 3.8 level 10 = 1800) and ranks."""
+    """List the opponents with their ratings (GNU Go 3.8 level 10 = 1800) and ranks."""
     return [asdict(one) for one in _games(request).opponents.values()]
 
 
@@ -485,14 +485,14 @@ async def games(request: Request) -> list[Json]:
 
 @router.post("/games", status_code=201)
 async def begin(request: Request, game: NewGame) -> Json:
-    """Begin a game; with `ladder` opponent and handicap follow the last results."""
+    """Begin a game; with `ladder`, the last results determine the opponent and the handicap."""
     games = _games(request)
     return games.add(WebGame.start(games.on_ladder(game) if game.ladder else game))
 
 
 @router.get("/ladder")
 async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9) -> Json:
-    """Tell the next game of the ladder on a board: level and handicap."""
+    """Return the next game of the ladder on a board: opponent and handicap."""
     game = _games(request).on_ladder(NewGame(size=size))
     return {"opponent": game.opponent, "handicap": game.handicap}
 
@@ -505,7 +505,7 @@ async def upload(
     colour: _Colour = "black",
     opponent: Annotated[str, Query(max_length=40)] = "level-1",
 ) -> Json:
-    """Go on with a game from an SGF file."""
+    """Continue a game from an SGF file."""
     board = to_board(await read(request, "positions.end_of_upload", data, name))
     return _games(request).add(WebGame.start(NewGame(colour=colour, opponent=opponent), board))
 
@@ -518,7 +518,7 @@ async def show(request: Request, key: str) -> Json:
 
 @router.delete("/games/{key}", status_code=204)
 async def delete(request: Request, key: str) -> None:
-    """Forget a game."""
+    """Delete a game."""
     _games(request).delete(key)
 
 
@@ -538,9 +538,9 @@ async def events(request: Request, key: str) -> StreamingResponse:
 
 @router.post("/games/{key}/moves")
 async def move(request: Request, key: str, play: Play) -> Json:
-    """Play a move of yours: a vertex, `pass` or `resign`.
+    """Play your move: a vertex, `pass` or `resign`.
 
-    A pass that loses points is not played unless `sure`: the answer is the game as it was, with
+    A pass that loses points is not played unless `sure`: the response is the unchanged game, with
     `question` set to `pass`.
     """
     wanted = play.move.strip().lower()
@@ -559,7 +559,7 @@ async def move(request: Request, key: str, play: Play) -> Json:
 
 
 async def _loses_by_passing(request: Request, key: str) -> bool:
-    """Tell whether it is the person's turn in a game that is not over."""
+    """Return whether it is the person's turn and a pass would lose points."""
     services = services_of(request)
     game = services.games.game(key)
     if game.is_over or game.is_counting or game.waits_for_machine or game.human == BOTH:
@@ -591,7 +591,7 @@ _add_change("accept", lambda game, now: game.accept(), "At the end, let the coun
 
 @router.post("/games/{key}/dead")
 async def dead(request: Request, key: str, toggle: Toggle) -> Json:
-    """At the end, take a block for dead, or for alive again, and count anew."""
+    """At the end, mark a block as dead, or as alive again, and repeat the count."""
     return _games(request).change(key, toggle.version, lambda game, now: game.toggle(toggle.vertex))
 
 
@@ -603,7 +603,7 @@ async def retry(request: Request, key: str) -> Json:
 
 @router.post("/games/{key}/hint")
 async def hint(request: Request, key: str) -> Json:
-    """Say what a strong player would think of; hang up to stop its thinking."""
+    """Return the candidate moves of a strong player; close the connection to stop the search."""
     services = services_of(request)
     game = services.games.game(key)
     arguments: Json = {"board": to_value(game.board), "player": HINT_PLAYER, "seed": game.seed}
@@ -629,7 +629,7 @@ class ProblemAnswer(BaseModel, extra="forbid"):
 
 @problem_router.get("")
 async def problems(request: Request) -> list[Json]:
-    """List all problems, the ones that wait longest first."""
+    """List all problems by due date, earliest first."""
     return list_problems(services_of(request).store)
 
 
@@ -656,5 +656,5 @@ async def answer(request: Request, key: str, answer: ProblemAnswer) -> Json:
 
 @problem_router.delete("/{key}", status_code=204)
 async def delete_problem(request: Request, key: str) -> None:
-    """Forget a problem."""
+    """Delete a problem."""
     services_of(request).store.delete(PROBLEM, key)

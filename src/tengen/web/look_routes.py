@@ -45,7 +45,7 @@ class PositionBody(BaseModel, extra="forbid"):
     moves: Annotated[list[Move], Field(max_length=2000)] = []
     komi: Annotated[float, Field(ge=-400, le=400)] = 7.5
     rules: Annotated[str, Field(max_length=20)] = "cgos"
-    # Stones taken before, by Black and by White; they count under territory scoring.
+    # Stones captured earlier, by Black and by White; they count under territory scoring.
     captures: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] = (0, 0)
 
     def board(self) -> Board:
@@ -63,7 +63,7 @@ class PositionBody(BaseModel, extra="forbid"):
 
 
 class Scored(PositionBody):
-    """A position to be scored, with blocks that the scorer is overruled about."""
+    """A position to be scored, with blocks for which the user overrules the scorer."""
 
     dead: Annotated[list[str], Field(max_length=400)] = []
     alive: Annotated[list[str], Field(max_length=400)] = []
@@ -71,7 +71,7 @@ class Scored(PositionBody):
 
 @router.post("/position", **_POSITIONS)
 async def position(position: PositionBody) -> Json:
-    """Play moves by the rules and return where they lead."""
+    """Play the moves by the rules and return the resulting position."""
     board = position.board()
     told = {**position_of(board), "moves": named_moves(board)}
     return {**told, "illegal": illegal_points(board), "over": board.is_over}
@@ -92,26 +92,26 @@ async def predict(
 
 @router.post("/score", **_POSITIONS)
 async def score(request: Request, position: Scored) -> Json:
-    """Say which stones are dead, and count territory and area."""
+    """Return the dead stones, and the counts by territory and by area."""
     board, given = position.board(), position.model_dump(include={"dead", "alive", "captures"})
     return {**await _look(request, "tasks.score", board, **given), **position_of(board)}
 
 
 @router.post("/estimate", **_POSITIONS)
 async def estimate(request: Request, position: PositionBody) -> Json:
-    """Say what a position comes to and who owns what, by one evaluation of the network."""
+    """Return the expected score and the ownership, from one evaluation of the network."""
     return await _look(request, "tasks.estimate", position.board())
 
 
 @router.get("/machines", **_POSITIONS)
 async def machines() -> list[Json]:
-    """List the machines that look at positions, with what they are and their papers."""
+    """List the machines that evaluate positions, with descriptions and papers."""
     return [asdict(machine) for machine in list_machines()]
 
 
 @router.post("/see/{machine}", **_POSITIONS)
 async def see(request: Request, machine: str, position: PositionBody) -> Json:
-    """Return everything that one machine says: maps, wishes, ownership, the fate of blocks."""
+    """Return all outputs of one machine: maps, preferred moves, ownership, status of blocks."""
     board = position.board()
     return {**await _look(request, "machines.see", board, machine=machine), **position_of(board)}
 
@@ -120,7 +120,7 @@ async def see(request: Request, machine: str, position: PositionBody) -> Json:
 async def analyse(
     request: Request, position: PositionBody, visits: Annotated[int, Query(ge=2, le=2500)] = 125
 ) -> StreamingResponse:
-    """Search a position; stream one JSON value a line while it goes on. Hang up to stop it."""
+    """Search a position; stream one JSON value per line. Close the connection to stop."""
     lane = services_of(request).looking
     player = f"tengen:visits={visits}"
     arguments = {"board": to_value(position.board()), "player": player, "seed": 0}
@@ -142,12 +142,12 @@ async def records(
     name: Annotated[str, Query(max_length=200)] = "game.sgf",
     game: Annotated[int, Query(ge=1)] = 1,
 ) -> Json:
-    """Read one game of a file and return all its positions; nothing is kept."""
+    """Read one game of a file and return all its positions; nothing is stored."""
     return await read(request, "positions.game_of_upload", data, name, game=game)
 
 
 class Asked(PositionBody):
-    """A position, and whether only the corner of its moves is meant."""
+    """A position, and whether to look only at the corner of its moves."""
 
     corner: bool = False
 
@@ -161,9 +161,7 @@ def listed(request: Request) -> list[Json]:
 
 @router.post("/collections", status_code=201, **_OPENINGS)
 async def add(
-    request: Request,
-    data: Upload,
-    name: Annotated[str, Query(max_length=200)] = "games.sgf",
+    request: Request, data: Upload, name: Annotated[str, Query(max_length=200)] = "games.sgf"
 ) -> Json:
     """Index the games of a file or an archive, and keep the index."""
     services = services_of(request)
@@ -179,10 +177,10 @@ async def add(
 async def explore(
     request: Request, key: str, asked: Asked, top: Annotated[int, Query(ge=1, le=100)] = 15
 ) -> Json:
-    """Say what was played next in a position, how often, who won, and what models think of it.
+    """Return the next moves of a position with counts, results and the models' predictions.
 
-    Mirror images, turns and swapped colours count together. The first question to a collection
-    makes its index, which takes a while.
+    Mirror images, rotations and swapped colours count together. The first query of a collection
+    builds its index, which takes a while.
     """
     services = services_of(request)
     board = asked.board()
@@ -234,7 +232,7 @@ def training(request: Request, key: str) -> Json:
     return {"name": found.name, **artifacts.metrics(found.path)}
 
 
-_REPORT_POLICY = (  # in a sandbox a report's own script has no origin from which it could ask us
+_REPORT_POLICY = (  # a sandboxed report has no origin, so its script cannot use our API
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; img-src data:"
 )

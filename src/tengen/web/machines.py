@@ -1,8 +1,8 @@
-"""The machines on offer: whom one can play against, and who says what about a position.
+"""The opponents to play against, and the machines that evaluate positions.
 
-Requests name an opponent or a machine by its id in these lists; no request can bring a spec of its
-own. What a machine says follows from what its model offers (maps, wishes, ownership, a value, the
-fate of blocks), so that a new kind of model needs no code here.
+Requests name an opponent or a machine by its id in these lists; they cannot contain a spec. The
+outputs of a machine depend on what its model provides (maps, move preferences, ownership, a value,
+the status of blocks), so a new kind of model needs no code here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tengen.reviews import usual_threshold
 from tengen.web.positions import finite, judged_blocks, likely_moves, to_board
 from tengen.web.workers import Context, Json
 
-_WISHES = 8  # moves that a machine names
+_WISHES = 8  # preferred moves to show
 
 
 # ----- Opponents -----
@@ -49,7 +49,7 @@ class Opponent:
     sizes: tuple[int, ...] = ()  # boards it plays on; empty for all
     level: int | None = None
     ratings: dict[str, int] = field(default_factory=dict)
-    ranks: dict[str, str] = field(default_factory=dict)  # about what kyu or dan those are, by board
+    ranks: dict[str, str] = field(default_factory=dict)  # approximate kyu or dan, by board
     # For a level that was not rated on a board: the ranks of the next rated ones below and above.
     between: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
     threshold: float = 2.0  # points that a move must lose for a teacher to stop the game
@@ -77,7 +77,7 @@ _SHIPPED: tuple[tuple[Any, ...], ...] = (
 
 
 def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
-    """Return everybody one can play against by id, weakest level first."""
+    """Return all opponents by id, the weakest level first."""
     ratings: dict[str, dict[str, int]] = {}
     for rated in recorded():
         ratings.setdefault(rated["player"], {})[rated["size"]] = round(rated["elo"])
@@ -108,7 +108,7 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
 
 
 _FIRST = 2  # the level of the first game, without handicap
-_BELOW = (4, 3, 2)  # stones against level 1 for who loses to it
+_BELOW = (4, 3, 2)  # handicap stones for people who lose to level 1
 
 
 class Rung(NamedTuple):
@@ -126,9 +126,9 @@ def next_rung(
 ) -> Rung:
     """Return the rung after these results, oldest first; None is a draw.
 
-    Handicap stones come below level 1. Where two levels are so far apart that the board knows a
-    handicap of half the way, a game with that handicap comes between them. `ratings` are the
-    levels' Elo as far as they were measured.
+    Below level 1, the person gets handicap stones. Where two levels are far enough apart, a game
+    with a handicap of half the difference comes between them. `ratings` are the levels' Elo as
+    far as they were measured.
     """
     ratings = ratings or {}
     table = [Rung(1, stones) for stones in _BELOW] + [Rung(1, 0)]
@@ -151,7 +151,7 @@ def next_rung(
 
 @dataclass(frozen=True)
 class Machine:
-    """One way of looking at a position."""
+    """A model, or one model per board, that evaluates positions."""
 
     id: str
     title: str
@@ -200,7 +200,7 @@ def machines() -> list[Machine]:
 
 
 def see(arguments: Json, context: Context) -> Json:
-    """Return everything that one machine says about a position."""
+    """Return all outputs of one machine for a position."""
     board = to_board(arguments["board"])
     machine = next((m for m in machines() if m.id == arguments["machine"]), None)
     if machine is None:
@@ -245,7 +245,7 @@ def _wishes(priors: FloatArray, board: Board) -> Json:
 
 
 def wanted(model: Any, board: Board) -> FloatArray:
-    """Return a share for every move and a pass: probabilities, or softened values one ply deep."""
+    """Return a probability for every move and pass: the policy, or a softmax of one-ply values."""
     if isinstance(model, Policy):
         return np.asarray(model.priors(board), np.float64)
     shares = np.zeros(board.rows * board.cols + 1)
@@ -261,7 +261,7 @@ def wanted(model: Any, board: Board) -> FloatArray:
 
 
 def _flat(values: Any) -> list[float | None]:
-    """Return an array as a flat list of short numbers, None for what is not a number."""
+    """Return an array as a flat list of rounded numbers, None for those that are not finite."""
     return [
         round(float(v), 4) if math.isfinite(v) else None
         for v in np.asarray(values, np.float64).ravel()

@@ -1,7 +1,7 @@
 """Boards and games as plain values, for JSON and for worker processes; uploads as games.
 
-Uploads are read in a worker process, within limits of size and time. No name of a request is ever
-opened, and packed bytes are unpacked up to a limit, so that a small file cannot grow without end.
+Uploads are read in a worker process, within limits of size and time. A file name in a request is
+never opened, and archives are unpacked up to a limit, so a small upload cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LONGEST_TEXT = 4000  # characters of a comment that are kept
 
 
 def to_value(board: Board) -> Json:
-    """Return everything that makes this board again with `to_board`."""
+    """Return everything that `to_board` needs to restore this board."""
     start = start_of(board)
     return {
         **{name: getattr(board, name) for name in ("rows", "cols", "komi", "handicap", "turn")},
@@ -49,7 +49,7 @@ def to_value(board: Board) -> Json:
 
 
 def to_board(value: Json) -> Board:
-    """Make the board that `to_value` described."""
+    """Restore a board from the result of `to_value`."""
     board = Board(
         value["rows"], value["cols"], rules=Rules(**value["rules"]), to_play=value["first"],
         **{name: value[name] for name in ("komi", "setup", "handicap")},
@@ -117,7 +117,7 @@ def judged_blocks(verdict: Verdict, board: Board) -> list[Json]:
 
 
 def finite(value: float) -> float | None:
-    """Return a number as JSON can write it: None for what is not a number."""
+    """Return a number for JSON: None if it is not finite."""
     return value if math.isfinite(value) else None
 
 
@@ -136,7 +136,7 @@ def position_of(board: Board) -> Json:
 
 
 def replayed(record: GameRecord) -> tuple[list[Board], str]:
-    """Return every position, as far as the moves are legal, and what is wrong with the next one."""
+    """Return the positions up to the first illegal move, and what is wrong with that move."""
     boards: list[Board] = []
     try:
         for board in boards_of(record):
@@ -180,7 +180,7 @@ def _comments(record: GameRecord, count: int) -> dict[str, str]:
 
 READ_SECONDS = 20.0  # most seconds for reading one upload
 UPLOAD_BYTES = 8_000_000  # largest upload
-_UNPACKED_BYTES = 8 * UPLOAD_BYTES  # largest contents of one
+_UNPACKED_BYTES = 8 * UPLOAD_BYTES  # largest upload after unpacking
 UPLOAD_GAMES = 100  # most games taken from one upload
 _GAME_MOVES = 2000  # most moves of one game
 _KNOWN = (".sgf", ".gib", ".ngf", ".txt", ".mgt")
@@ -224,7 +224,7 @@ def replay(arguments: Json, context: Context) -> Json:
 
 
 def read_upload(data: str, name: str) -> list[GameRecord]:
-    """Return the games of an upload that `packed` made: SGF of any age, collections, archives."""
+    """Return the games of an upload that `packed` made: any SGF version, collections, archives."""
     raw, shown, suffix = unpacked(data, name)
     faults: list[Fault] = []
     found: list[GameRecord] = []
@@ -249,7 +249,7 @@ def read_upload(data: str, name: str) -> list[GameRecord]:
 
 
 def unpacked(data: str, name: str) -> tuple[bytes, str, str]:
-    """Return an upload's bytes, its name for people, and the ending that tells its format."""
+    """Return an upload's unpacked bytes, its name for display, and the suffix of its format."""
     raw, name = base64.b64decode(data), Path(name).name[:80] or "game.sgf"
     if not raw.strip():
         raise RecordError(f"{name}: an empty file")

@@ -1,4 +1,4 @@
-"""The reviews of the server and their routes: a queue, every evaluated position stored.
+"""The reviews of the server and their routes; every evaluated position is stored.
 
 The service runs in the server's event loop; a worker process does the review. When the server
 starts again, an interrupted review repeats its first pass and keeps the positions searched before.
@@ -26,12 +26,12 @@ from tengen.web.workers import GRACE, CancelledJob, Job, Json, Lane
 REVIEW = "review"
 _PAUSE = 10.0  # seconds until a review that could not be stored goes on
 _MOST_QUEUED = 200  # most reviews that wait or run
-_MOST_VISITS = 2000  # most visits per position that a review may ask for
+_MOST_VISITS = 2000  # most visits per position that a request may set
 
 
 @dataclass(eq=False)
 class _Running:
-    """A review that waits or is in progress, and those who watch it."""
+    """A review that is queued or in progress, and its watchers."""
 
     body: Json
     job: Job
@@ -140,7 +140,7 @@ class Reviews:
         )
 
     def _is_current(self, running: _Running, job: Job) -> bool:
-        """Tell whether a job still counts: its review was neither deleted nor started again."""
+        """Return whether a job is current: its review was neither deleted nor started again."""
         return self._running.get(running.body["id"]) is running and running.job is job
 
     def _take(self, running: _Running, job: Job, part: Json) -> None:
@@ -157,7 +157,7 @@ class Reviews:
         running.watchers.tell()
 
     def _postpone(self, running: _Running, failure: StorageError) -> None:
-        """Go on later with a review that cannot be stored now."""
+        """Cancel a review that cannot be stored now, and continue it later."""
         running.job.cancel()
         body = running.body = {**running.body, "trouble": str(failure)}
 
@@ -265,7 +265,7 @@ async def events(request: Request, key: str, known: int = 0) -> StreamingRespons
     found = _reviews(request)
     running = found.running(key)
     log = running.changed
-    # A server that was started again has fewer changes than its watchers know of.
+    # After a restart, the server has fewer changes than its clients have seen.
     sent = known if known <= len(log) else 0
 
     def told() -> Iterator[tuple[str, Any]]:

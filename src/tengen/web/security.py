@@ -1,7 +1,7 @@
-"""Decide whose requests are answered, before any route gets them.
+"""Accept or refuse requests before they reach a route.
 
 Refuses foreign hosts (DNS rebinding), requests from other sites, bodies that are too large and,
-where a token is set, everybody without it. Adds the headers that isolate the page. Closes
+where a token is set, requests without it. Adds the headers that isolate the page. Closes
 connections that are idle or too slow.
 """
 
@@ -39,12 +39,12 @@ _HEADERS = {
 }
 _TOO_LARGE = f"at most {UPLOAD_BYTES} bytes may be sent at once"
 _ELSEWHERE = "requests from other sites are not answered"
-_ARRIVAL = 60.0  # seconds for a request to arrive, and for a visitor to take an answer
-_FAREWELL = 0.5  # seconds for finishing answers when the server ends
+_ARRIVAL = 60.0  # seconds for a request to arrive, and for a client to read a response
+_FAREWELL = 0.5  # seconds to finish responses when the server stops
 
 
 class Connection(H11Protocol):
-    """A connection that is closed if its visitor is too slow, and soon when the server ends."""
+    """A connection that is closed if the client is too slow, and soon after the server stops."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -54,7 +54,7 @@ class Connection(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request; the deadline is that of the whole."""
+        """Receive part of a request; the deadline applies to the whole request."""
         super().data_received(data)
         self._watch()
 
@@ -64,22 +64,22 @@ class Connection(H11Protocol):
         self._watch()
 
     def pause_writing(self) -> None:
-        """Wait until the visitor has taken what was sent."""
+        """Set a deadline for the client to read what was sent."""
         super().pause_writing()
         self._set_deadline()
 
     def resume_writing(self) -> None:
-        """Go on sending."""
+        """Continue sending."""
         super().resume_writing()
         self._clear_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
+        """Cancel the deadline."""
         self._clear_deadline()
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """Let answers be finished, then hang up: streams of events have no end of their own."""
+        """Let responses finish, then disconnect: event streams never end by themselves."""
         super().shutdown()
         self.loop.call_later(_FAREWELL, self.transport.abort)
 
@@ -108,7 +108,7 @@ class Guard:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request or hand it on."""
+        """Refuse a request or pass it on."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
@@ -147,7 +147,7 @@ class Guard:
         await self._app(scope, limited, covered)
 
     def _refusal(self, request: Request) -> tuple[int, str] | None:
-        """Return status and reason for a request that is not answered."""
+        """Return status and reason if a request is refused, else None."""
         headers, host = request.headers, request.headers.get("host", "")
         if not self._is_ours(host):
             return (421, "this server does not go by that name")
@@ -165,7 +165,7 @@ class Guard:
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Tell whether a Host header names this server."""
+        """Return whether a Host header names this server."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -174,7 +174,7 @@ class Guard:
             return True
         if self._settings.host in LOOPBACK:
             return False
-        # Addresses cannot be rebound, and the token is asked for anyway.
+        # Addresses cannot be rebound, and the token is required anyway.
         try:
             ipaddress.ip_address(name)
         except ValueError:
@@ -182,7 +182,7 @@ class Guard:
         return True
 
     def _shows_token(self, request: Request) -> bool:
-        """Tell whether the request shows the token, where one is asked for."""
+        """Return whether the request contains the token, if one is required."""
         token = self._settings.token
         if token is None:
             return True
@@ -193,7 +193,7 @@ class Guard:
 
 
 def _is_from(origin: str, host: str) -> bool:
-    """Tell whether an Origin header names the host that was asked."""
+    """Return whether an Origin header names the host of the request."""
     try:
         return urlsplit(origin).netloc.lower() == host.lower()
     except ValueError:

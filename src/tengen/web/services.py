@@ -26,12 +26,12 @@ Upload = Annotated[bytes, Body(media_type="application/x-go-sgf")]
 
 @dataclass(frozen=True)
 class Settings:
-    """What the person who starts the server decides; requests change nothing of it."""
+    """Settings of the server, fixed when it starts; requests cannot change them."""
 
     database: Path
     host: str = "127.0.0.1"
     port: int = 8361
-    token: str | None = None  # every request must show it; required for hosts that are not loopback
+    token: str | None = None  # every request must contain it; required unless the host is loopback
     players: tuple[str, ...] = ()  # specs of further opponents
     arenas: tuple[Path, ...] = ()  # databases of tournaments to show
     collections: tuple[Path, ...] = ()  # collections of games, or indexes of them, to explore
@@ -52,7 +52,7 @@ async def ask(
     limit: float = math.inf,
     **arguments: Any,
 ) -> Json:
-    """Return the result of a task; cancel it if the page goes away."""
+    """Return the result of a task; cancel it if the client disconnects."""
     job = lane.submit(task, arguments, grace=grace, limit=limit)
     wrapped = asyncio.wrap_future(job.future)
     try:
@@ -93,13 +93,13 @@ async def parts_of(lane: Lane, task: str, arguments: Json) -> AsyncIterator[Any]
 
 
 class Watchers:
-    """Those who wait for changes of one thing."""
+    """Event streams that wait for changes to one game or review."""
 
     def __init__(self) -> None:
         self.queues: set[asyncio.Queue[None]] = set()
 
     def tell(self) -> None:
-        """Announce a change; whoever has not taken the last one yet needs no other."""
+        """Announce a change, except to streams that have not handled the last one yet."""
         for queue in self.queues:
             if queue.empty():
                 queue.put_nowait(None)
@@ -141,7 +141,7 @@ def stream(
 
 
 def download(content: bytes | str, name: str) -> Response:
-    """Answer with a file that is saved under a name of ours."""
+    """Return a response that the browser saves as a file called `name`."""
     kind = "text/csv" if name.endswith(".csv") else "application/x-go-sgf"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=kind, headers=headers)

@@ -1,8 +1,8 @@
-"""Keep games, reviews and problems in one SQLite database; changes are committed before they show.
+"""Store games, reviews and problems in one SQLite database; commit changes before showing them.
 
 Killing the server at any moment loses nothing that a page was shown, and a second server on the
-same database is refused. Problems are made of a person's own mistakes: a solved one comes back
-after more and more days, an unsolved one tomorrow.
+same database is refused. Problems come from a person's own mistakes: a solved one comes back
+after ever longer pauses, an unsolved one on the next day.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tengen.files import lock
 from tengen.web.workers import Json
 
 _FORMAT = 0  # PRAGMA user_version; raise it when older versions could not read the rows
-_LISTED = 200  # items of a list unless more are asked for
+_LISTED = 200  # default length of a list
 _TABLES = """
 CREATE TABLE IF NOT EXISTS items (
     kind TEXT NOT NULL,
@@ -36,7 +36,7 @@ CREATE INDEX IF NOT EXISTS by_change ON items (kind, changed DESC);
 
 
 def default_database() -> Path:
-    """Return where games are kept unless the command line names another file."""
+    """Return the path of the database unless the command line names another file."""
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(base) / "tengen" / "web.sqlite"
 
@@ -46,7 +46,7 @@ class StorageError(TengenError):
 
 
 class UnknownItemError(TengenError):
-    """Nothing goes by this id."""
+    """No item has this id."""
 
 
 class Store:
@@ -55,7 +55,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            real = path.resolve()  # one lock per database, whatever links lead to it
+            real = path.resolve()  # one lock per database, even through links
             beside = real.with_name(real.name + ".lock")
             self._lock = lock(beside, path, "stop that server or choose another --database")
         except OSError as failure:
@@ -75,7 +75,7 @@ class Store:
 
     @contextmanager
     def _change(self) -> Iterator[sqlite3.Connection]:
-        """Commit what a block changes, or nothing."""
+        """Commit all changes of a `with` block, or none of them."""
         try:
             with self._connection as connection:
                 yield connection
@@ -93,7 +93,7 @@ class Store:
             )
 
     def put_part(self, kind: str, key: str, number: int, body: Json) -> None:
-        """Insert or replace one part of an item: an item of the kind `KIND-part`, `ID/NUMBER`."""
+        """Insert or replace a part of an item, stored as kind `KIND-part` with id `ID/NUMBER`."""
         self.put(f"{kind}-part", f"{key}/{number:06}", {}, body)
 
     def get(self, kind: str, key: str) -> Json:
@@ -106,7 +106,7 @@ class Store:
         return body
 
     def has(self, kind: str, key: str) -> bool:
-        """Tell whether there is such an item."""
+        """Return whether there is such an item."""
         query = "SELECT 1 FROM items WHERE kind=? AND id=?"
         return self._connection.execute(query, (kind, key)).fetchone() is not None
 
@@ -149,16 +149,16 @@ class Store:
 
 PROBLEM = "problem"
 _DAY = 86400.0
-_PAUSES = (1, 3, 7, 21, 60)  # days to the next time, by how often in a row it was solved
+_PAUSES = (1, 3, 7, 21, 60)  # days until a problem comes back, by times solved in a row
 _WORST = 3  # moves of a game that become problems
-_SOLVED = 3.0  # a move solves a problem if it loses at most this part of what the mistake lost
+_SOLVED = 3.0  # a solution loses at most the loss of the mistake divided by this
 _LEAST = 1.0  # points that a solution may always lose
 
 
 def worst_lessons(lessons: list[Json]) -> list[Json]:
-    """Return the most expensive moves of a game, dearest first; the dearer one of each number."""
-    dear = sorted(lessons, key=lambda one: -one["points_lost"])
-    return list({one["number"]: one for one in reversed(dear)}.values())[::-1][:_WORST]
+    """Return the mistakes that lost most, worst first; only the worst of each move number."""
+    worst = {one["number"]: one for one in sorted(lessons, key=lambda one: one["points_lost"])}
+    return sorted(worst.values(), key=lambda one: -one["points_lost"])[:_WORST]
 
 
 def keep_problems(store: Store, game: str, lessons: list[Json], now: float) -> list[Json]:
@@ -174,7 +174,7 @@ def keep_problems(store: Store, game: str, lessons: list[Json], now: float) -> l
 
 
 def rate_answer(store: Store, body: Json, lost: float, move: str, now: float) -> Json:
-    """Judge an answer by the points it loses, and set the day of the next question."""
+    """Rate an answer by the points it loses, and set the day when the problem comes back."""
     solved = move == body["best"] or lost <= max(body["points_lost"] / _SOLVED, _LEAST)
     days = _PAUSES[min(body["solved"], len(_PAUSES) - 1)] if solved else 1
     body |= {"solved": body["solved"] + 1 if solved else 0, "due": now + days * _DAY}
@@ -183,7 +183,7 @@ def rate_answer(store: Store, body: Json, lost: float, move: str, now: float) ->
 
 
 def list_problems(store: Store) -> list[Json]:
-    """Return all problems, those that wait longest first."""
+    """Return all problems by due date, earliest first."""
     return sorted(store.list(PROBLEM, limit=None), key=lambda one: float(one["due"]))
 
 

@@ -1,4 +1,4 @@
-"""What worker processes do: choose moves, hint, judge and review; plain values only.
+"""Tasks of worker processes, on plain values: choose moves, hint, judge and review.
 
 Models and players are loaded once per process and kept.
 """
@@ -64,7 +64,7 @@ _player = lru_cache(maxsize=8)(make_player)
 
 
 def choose(arguments: Json, context: Context) -> Json:
-    """Choose a move for the side to move; at most `seconds` where the player can keep time."""
+    """Choose a move for the side to move, within `seconds` if the player can limit its time."""
     board, player = to_board(arguments["board"]), _player(arguments["player"])
     seed, seconds = arguments["seed"], arguments.get("seconds")
     move = choose_move(player, board, shared_judge(), seed=seed, seconds=seconds)
@@ -72,7 +72,7 @@ def choose(arguments: Json, context: Context) -> Json:
 
 
 def hint(arguments: Json, context: Context) -> Json:
-    """Return candidates with win rates and points of the side to move; report while it searches."""
+    """Return candidates with win rates and scores for the side to move; report while searching."""
     board, player = to_board(arguments["board"]), _player(arguments["player"])
     assert isinstance(player, Analyser)
     rng = move_generator(arguments["seed"], board)
@@ -101,7 +101,7 @@ def hint(arguments: Json, context: Context) -> Json:
 
 
 def predict(arguments: Json, context: Context) -> Json:
-    """Return the moves people most likely play."""
+    """Return the moves that people are most likely to play."""
     board = to_board(arguments["board"])
     name = policy_for(board.rows, board.cols)
     priors = load_policy(name, shared=True).priors(board)
@@ -109,7 +109,7 @@ def predict(arguments: Json, context: Context) -> Json:
 
 
 def score(arguments: Json, context: Context) -> Json:
-    """Judge every block, let the visitor overrule it, and count under both rules."""
+    """Judge every block, apply the user's corrections, and count territory and area."""
     board = to_board(arguments["board"])
     verdict = shared_judge().status(board)
     fallen = np.zeros((board.rows, board.cols), np.bool_)
@@ -133,14 +133,14 @@ def score(arguments: Json, context: Context) -> Json:
 
 
 def judge(arguments: Json, context: Context) -> Json:
-    """Say which stones are dead at the end."""
+    """Return the dead stones at the end, and whether the game is still open."""
     board = to_board(arguments["board"])
     dead = vertices(shared_judge().dead_for_sure(board), board)
     return {"dead": dead, **is_open(arguments, context)}
 
 
 def is_open(arguments: Json, context: Context) -> Json:
-    """Tell whether somebody can still gain a point, so that a pass would lose some."""
+    """Return whether a side can still gain points, so that a pass would lose some."""
     return {"open": shared_judge().over(to_board(arguments["board"])) is None}
 
 
@@ -190,14 +190,14 @@ def review(arguments: Json, context: Context) -> Json:
 
 
 def lesson(arguments: Json, context: Context) -> Json:
-    """Say at once what the last move of a game lost."""
+    """Return a quick review of the last move of a game."""
     board = to_board(arguments["board"])
     reviewer = _reviewer(board.rows, board.cols, None, True)
     return _move_value(review_last_move(board, reviewer), board)
 
 
 def estimate(arguments: Json, context: Context) -> Json:
-    """Say what a position comes to, who owns what, and which network says so."""
+    """Return the evaluation of a position with its ownership, and the network's name."""
     board = to_board(arguments["board"])
     reviewer = _reviewer(board.rows, board.cols, None, True)
     assert reviewer.network is not None
@@ -242,7 +242,7 @@ def packed(ownership: Any) -> str:
 
 
 def _evaluated(value: Json, board: Board) -> EvaluatedPosition:
-    """Make the position that `evaluation` described, without predictions."""
+    """Restore a position from the result of `evaluation`, without predictions."""
     owners = value["ownership"]
     return EvaluatedPosition(
         **{name: value[name] for name in ("winrate", "score", "spread", "visits", "scatter")},
@@ -289,7 +289,7 @@ def review_page(review: Review, title: str, index: str = "") -> str:
 
 @lru_cache(maxsize=1)
 def _built() -> dict[str, str]:
-    """Return script and style, safe inside HTML, and the content policy's hashes of them."""
+    """Return script and style, safe inside HTML, and their hashes for the content policy."""
     found: dict[str, str] = {}
     for name, file in (("script", "app.js"), ("style", "app.css")):
         text = (STATIC / file).read_text(encoding="utf-8").replace("</", "<\\/")

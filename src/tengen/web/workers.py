@@ -1,7 +1,7 @@
-"""Run tasks in processes of their own, so that thinking never blocks the server.
+"""Run tasks in separate processes, so that searches never block the server.
 
-A task is a function in a module of this package, named `MODULE.FUNCTION`; only JSON travels between
-the processes. A `Lane` has one process and a queue. A job can be cancelled at any time: a task that
+A task is a function in a module of this package, named `MODULE.FUNCTION`; the processes exchange
+only JSON. A `Lane` has one process and a queue. A job can be cancelled at any time: a task that
 does not stop soon is killed with its process. When a process dies in the middle of a job, it is
 replaced and the job is run once more.
 """
@@ -47,7 +47,7 @@ class WorkerDiedError(TengenError):
 
 @dataclass(frozen=True)
 class Context:
-    """What a task can do besides its work: report parts of its result, and ask whether to stop."""
+    """Callbacks for a task: report a part of the result, and ask whether to stop."""
 
     tell: Callable[[Any], None]
     stop: Callable[[], bool]
@@ -66,15 +66,15 @@ class Job:
     is_cancelled: bool = field(default=False, init=False)
 
     def cancel(self) -> None:
-        """Give the job up, whether it waits or runs."""
+        """Cancel the job, whether it is queued or running."""
         self.is_cancelled = True
 
 
 class Lane:
     """One process for one kind of work, and the jobs that wait for it.
 
-    With `background` it takes only the processor time that others leave. Until the kernels named
-    `spare` are compiled, it runs all kernels as plain Python.
+    With `background` the process has a low priority. Until the kernels named `spare` are compiled,
+    it runs all kernels as plain Python.
     """
 
     def __init__(self, *, background: bool = False, spare: str = "") -> None:
@@ -126,7 +126,7 @@ class _Child:
     """One process and the pipe to it; used by one thread only."""
 
     def __init__(self, background: bool, spare: str) -> None:
-        # A spawned process inherits nothing of ours, neither locks nor sockets.
+        # A spawned process inherits neither locks nor sockets.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._stop = context.RawValue(ctypes.c_bool, False)
@@ -181,7 +181,7 @@ class _Child:
 
 
 def _leave_with_server() -> None:
-    """End this process as soon as the server is gone, whatever it does: nobody wants the result."""
+    """End this process as soon as the server is gone, even in the middle of a job."""
     server = multiprocessing.parent_process()
     assert server is not None
     wait([server.sentinel])
@@ -202,7 +202,7 @@ def _compile() -> None:
 
 
 def _begin(*, background: bool) -> None:
-    """Prepare a child process: Ctrl-C is for the server, and the child ends with it."""
+    """Prepare a child process: it ignores Ctrl-C and ends with the server."""
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_server, daemon=True).start()

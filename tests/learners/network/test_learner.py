@@ -198,10 +198,7 @@ def test_a_stopped_training_goes_on_exactly(shards: list[Shard], tmp_path: Path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "REPORT_EVERY", 3)
         patch.setattr(training, "SAVE_SECONDS", 0.0)
-        with (
-            pytest.raises(Stop),
-            Run.open(tmp_path / "run", "network", settings, data=data) as run,
-        ):
+        with pytest.raises(Stop), Run.open(tmp_path / "run", "network", settings, data=data) as run:
             DeepNetwork(settings=settings).fit([shards], run=run, on_report=stop)
         with Run.open(tmp_path / "run", "network", settings, data=data, resume=True) as run:
             assert run.start is not None and run.start.step == 5

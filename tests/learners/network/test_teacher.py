@@ -246,6 +246,8 @@ def test_the_command_teaches_a_network_and_its_card_names_the_teacher(
     assert network.design_ == DESIGNS["tiny-judge"]
     assert network.teacher_ == "test-network (a network of KataGo; made for a test, MIT)"
     assert network.teacher_ in read_card(out).data
+    DeepNetwork.average([network, network]).save(tmp_path / "mean.safetensors")
+    assert DeepNetwork.load(tmp_path / "mean.safetensors").teacher_ == network.teacher_
     first = {name: array.copy() for name, array in network.weights_.items()}
     assert run([*words, "--resume", "--quiet"]) == 0
     for name, array in DeepNetwork.load(out).weights_.items():

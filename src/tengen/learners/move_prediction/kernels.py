@@ -16,7 +16,7 @@ and its offset from the candidate.
 `tables` is a tuple: rings of the empty board, hash keys by offset, colour and orientation, rings of
 offsets, templates, the dictionary's keys and values, and its sieve (see `_match`). `games` is a
 tuple: points, colours and offsets of all moves, and the numbers of the games to replay. A
-*follower* is a tuple of arrays that replays games and tracks the largest known pattern at every
+*follower* is a tuple of arrays: the state of a replay with the largest known pattern at every
 point.
 """
 
@@ -56,7 +56,7 @@ _FOUND, _DEPTH, _LEVEL, _CHANGED = 0, 1, 2, 3
 
 @hot_kernel
 def salt(ring):
-    """Return the word that separates the keys of templates; as in model files, it never changes."""
+    """Return the salt of a template's keys; never change it, because model files contain keys."""
     z = np.uint64(ring + 181) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     return np.int64(z ^ (z >> np.uint64(27)))
@@ -218,7 +218,7 @@ def _match_side(rings, side, tables, frequency, matches):
 
 @kernel
 def _match(rings, side, i, tables, acc, chain, state):
-    """Look up the known patterns at point `i` for one side from the changed ring on; count them.
+    """Update the known patterns at point `i` from the changed ring on; return their number.
 
     The sieve, which fits into the cache, rejects nearly all unknown patterns.
     """
@@ -248,7 +248,7 @@ def _match(rings, side, i, tables, acc, chain, state):
 
 @inner_kernel
 def _mark_changes(s, before, ring_of, matches):
-    """Record at every point the smallest ring that the last move changed, where it matters."""
+    """Record at every point the smallest ring that the last move changed, if it affects a match."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     state = matches[0]
     for q in range(s.shape[1]):
@@ -334,7 +334,7 @@ def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
 
 @inner_kernel
 def _ftrl_step(feats, good, memory, current, penalty, alpha):
-    """Learn one sample by FTRL-proximal with an L1 penalty; return its loss before the step.
+    """Learn from one sample by FTRL-proximal with an L1 penalty; return its loss before the step.
 
     `memory` (features, 2) holds z and the sum of squared gradients; `current` is scratch space.
     """
@@ -403,7 +403,7 @@ def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, fin
 
 @inner_kernel
 def _new_lists(area):
-    """Return room for candidates: points, order, features of one, scores."""
+    """Allocate the candidate arrays: points, order, features of one candidate, scores."""
     return (
         np.zeros(area, np.int64),
         np.zeros(area, np.int64),
@@ -467,9 +467,9 @@ def score_board(s, earlier, tables, frequency, weights, top, points, final):
 
 @inner_kernel
 def _new_follower(rows, cols, tables):
-    """Return (position, rings, matches, its colours before a move, earlier moves).
+    """Return (position, rings, matches, colours before the last move, earlier moves).
 
-    Of the earlier moves, latest first: points (<= 0 for none) and the patterns they were played on.
+    The earlier moves, latest first, have two rows: points (<= 0 for none) and their patterns.
     """
     s = new_state(rows, cols)
     matches = _new_matches(rows * cols, tables[3])
@@ -515,7 +515,7 @@ def _make_move(follower, tables, p, colour):
 
 @kernel
 def _add_waiting(side, matches, all_points, waiting, unused):
-    """Add the waiting counts of changed points, or of all, to the counters of their patterns."""
+    """Add the pending counts of changed points, or of all points, to their patterns' counters."""
     state = matches[0]
     for i in range(waiting.shape[1]):
         if waiting[side, i] > 0 and (all_points or state[_CHANGED, side, i] < RINGS):
@@ -566,11 +566,11 @@ def rank_games(
     games, rows, cols, tables, frequency, top, weights, memory, penalty, alpha, samples, tops,
     hits, counts,
 ):  # fmt: skip
-    """Replay games for the re-ranker, to measure, to learn, or to store samples.
+    """Replay games for the re-ranker: measure its accuracy, train it, or store its samples.
 
     If `hits` has rows, the credit of every move is added to `hits` and `counts` by phase; returns
     the loss. Else if `samples` has rows (label, then WIDTH features), the `top` candidates and the
-    move are stored; returns their number. Else FTRL-proximal learns them with the state `memory`;
+    move are stored; returns their number. Else FTRL-proximal trains on them with state `memory`;
     returns the sum of losses.
     """
     points, colours, offsets, which = games

@@ -51,7 +51,7 @@ def hash_tables(rows: int, cols: int) -> tuple[IntArray, IntArray, IntArray]:
         keys[:, :, o] = base[(row + REACH) * SPAN + col + REACH]
     distance = abs(dr) + abs(dc) + np.maximum(abs(dr), abs(dc))
     ring_of = np.where(distance > 0, np.searchsorted(RING_LIMITS, distance), -1)
-    # On the empty board only the points off it are hashed, ring by ring.
+    # On the empty board only off-board points are hashed, ring by ring.
     order = np.argsort(ring_of, kind="stable")[1:]
     starts = np.searchsorted(ring_of[order], np.arange(RINGS))
     rings = np.empty((2, rows * cols, RINGS, kernels.ORIENTATIONS), np.int64)
@@ -64,7 +64,7 @@ def hash_tables(rows: int, cols: int) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def feature_count(n_patterns: int) -> int:
-    """Return the number of features for so many patterns, "no pattern" included."""
+    """Return the number of features for `n_patterns` patterns, including "no pattern"."""
     each = kernels.EARLIER * (n_patterns + kernels.OFFSETS)
     return n_patterns + kernels.PLACES + each
 
@@ -85,7 +85,7 @@ class Measured:
         return int(self.counts.sum())
 
     def rate(self, top: int) -> float:
-        """Return the share of moves among the best `top`."""
+        """Return the fraction of moves that were among the best `top` candidates."""
         return float(self.hits[:, TOPS.index(top)].sum() / max(self.positions, 1))
 
     def interval(self, top: int) -> tuple[float, float]:
@@ -184,7 +184,7 @@ class PredictionModel:
         tables = self.tables(board.rows, board.cols)
         earlier = np.zeros((2, kernels.EARLIER), np.int64)
         earlier[0] = -1
-        past = board.copy()  # whose last moves are undone to find the patterns they were played on
+        past = board.copy()  # undo the last moves here to find the patterns they were played on
         for k in range(min(kernels.EARLIER, len(past.moves))):
             colour, point = past.undo()
             earlier[0, k] = point
@@ -236,7 +236,7 @@ class MovePredictor(StoredLearner):
     def open_run(
         self, folder: str | PathLike[str], games: GameArrays, *, resume: bool = False
     ) -> Run[PredictionSettings]:
-        """Open the folder of a training on these games, for `fit`."""
+        """Open a run folder for training on these games; pass the result to `fit`."""
         data = {"games": fingerprint(games.moves, games.colours, games.offsets)}
         return Run.open(folder, self.kind, self.settings, data=data, resume=resume)
 
@@ -318,7 +318,7 @@ class MovePredictor(StoredLearner):
         for rows, cols in sorted(set(zip(games.rows, games.cols, strict=True))):
             self.check_size(int(rows), int(cols))
         model, everything = self.model_, np.arange(len(games))
-        # The first game compiles before the clock starts.
+        # Compile on the first game, before the clock starts.
         model.rank_games(games, everything[:1], top=model.top, measured=Measured())
         measured = Measured(games=len(games))
         began = time.process_time()

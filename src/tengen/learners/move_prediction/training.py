@@ -44,7 +44,7 @@ _Counts = tuple[IntArray, IntArray]  # distinct keys in ascending order, and how
 
 
 def join_counts(parts: Sequence[_Counts]) -> _Counts:
-    """Return the sums of counts."""
+    """Merge counts, adding those of equal keys."""
     keys, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
     order = np.argsort(keys)
     keys = keys[order]
@@ -78,7 +78,7 @@ def train(
     ray: str | None = None,
     on_report: _Report = lambda line: None,
 ) -> PredictionModel:
-    """Train on games of one size; `workers` and `ray` share the counting of patterns.
+    """Train on games of one size; `workers` and `ray` parallelise the counting of patterns.
 
     With `run`, a checkpoint is saved after the frequencies and after each pass of the re-ranker.
     """
@@ -121,7 +121,7 @@ def learn_frequencies(
     parts: list[_Counts] = []
     for part in map_jobs(_count, jobs, workers=workers, ray=ray):
         parts.append(part)
-        # Joined when there is as much new as before: every key is sorted a few times only.
+        # Join once the new keys outnumber the old ones: each key is sorted only a few times.
         if sum(len(keys) for keys, _ in parts[1:]) > max(len(parts[0][0]), 1_000_000):
             parts = [join_counts(parts)]
     keys, counts = join_counts(parts)
@@ -158,7 +158,7 @@ def learn_reranker(
     run: Run[Any] | None = None,
     on_report: _Report = lambda line: None,
 ) -> None:
-    """Fit the re-ranker of the model on half B, in place, continuing a run."""
+    """Fit the model's re-ranker on half B, in place; with `run`, resume from its checkpoint."""
     began = time.process_time()
     start = None if run is None else run.start
     memory = np.zeros((len(model.weights), 2)) if start is None else start.arrays["memory"].copy()
@@ -171,8 +171,7 @@ def learn_reranker(
 
     if start is None:
         save(0, None)
-    # The loss is summed over all passes, which count every sample `passes` times; so must the
-    # penalty.
+    # The loss is summed over all passes, so the penalty is multiplied by their number.
     penalty = settings.width * settings.passes
     for number in range(1 if start is None else start.step + 1, settings.passes + 1):
         loss = model.rank_games(
@@ -215,7 +214,7 @@ def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, Counter[str
         for batch in corpus.batches():
             part = _usable(batch, size, skipped)
             if len(part):
-                # Not by `tofile`, which ignores a full disk.
+                # Not `tofile`: it ignores a full disk.
                 moves.write(part.moves.tobytes())
                 colours.write(part.colours.tobytes())
                 rules = [sys.intern(str(rule)) for rule in part.rules]

@@ -1,4 +1,4 @@
-"""One network tied by the board's symmetries: moves, winner, score and ownership at once."""
+"""A network, equivariant under the board's symmetries, for moves, winner, score and ownership."""
 
 from tengen.learners.network.learner import DeepNetwork, Evaluation
 from tengen.learners.network.settings import DESIGNS, Design, NetworkSettings

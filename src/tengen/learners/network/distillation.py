@@ -1,9 +1,9 @@
-"""Teach a network from the answers of a stronger one, KataGo's.
+"""Train a network on the outputs of a stronger one, KataGo's.
 
-Positions come from games of people and from games that the teacher plays with random mistakes on
-boards of several sizes. The teacher evaluates each position once; batches are drawn from its
-answers several times while more positions arrive. The network also learns what people play: their
-moves in their games, and elsewhere the teacher's policy, softened to people's uncertainty.
+Positions come from human games and from games that the teacher plays with random mistakes on boards
+of several sizes. The teacher evaluates each position once; batches are drawn from its answers
+several times while more positions arrive. The network also learns to predict human moves: those
+played in human games, and elsewhere the teacher's policy, at a temperature fitted to human play.
 """
 
 # mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
@@ -66,13 +66,13 @@ class TaughtBatch(NamedTuple):
 def teacher_arrays(shard: Shard, pool: ThreadPoolExecutor) -> tuple[NDArray[Any], ...]:
     """Return the position before every move, as in `TeacherPositions` without the board's size.
 
-    In place of earlier ladders stand the rows of the positions one and two moves before.
+    Instead of earlier ladders, there are the row numbers of the positions one and two moves before.
     """
     points, at = math.prod(shard.board), np.arange(shard.positions)
     codes = shard.encode(encode_games_for_teacher, ~shard.territory, np.int16, pool)
     last, earlier = shard.last_moves(), np.tile(at[:, None], (1, 2))
     for ago in range(1, HISTORY + 1):
-        # A history that does not alternate is not one.
+        # Leave out earlier moves whose colours do not alternate.
         before = shard.colours[np.maximum(at - ago, 0)]
         alternates = before == (shard.colours if ago % 2 == 0 else 3 - shard.colours)
         last[~alternates, ago - 1] = NOWHERE
@@ -92,14 +92,14 @@ def teacher_arrays(shard: Shard, pool: ThreadPoolExecutor) -> tuple[NDArray[Any]
 
 
 def _rules(territory: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Return the teacher's inputs for simple ko without suicide."""
+    """Return the teacher's rule inputs: simple ko, no suicide, area or territory scoring."""
     rules = np.zeros((len(territory), 6), np.float32)
     rules[:, 3] = rules[:, 4] = territory
     return rules
 
 
 class Labeller:
-    """Asks the teacher about positions, always `size` at a time: PyTorch compiles it for that."""
+    """Labels positions with the teacher, always `size` at a time: it is compiled for one size."""
 
     def __init__(self, teacher: Teacher, device: torch.device, pool: ThreadPoolExecutor) -> None:
         self.device, self.pool = device, pool
@@ -120,7 +120,7 @@ class Labeller:
         begins: NDArray[np.int32] | None = None,
         most: int | None = None,
     ) -> Iterator[TaughtBatch]:
-        """Yield at most `most` positions, from the plies `begins` on; moves only with `people`."""
+        """Label up to `most` positions, from ply `begins` of each game on; moves if `people`."""
         seen = shard.encoded(ladders=True, pool=self.pool)
         codes, earlier, *others = teacher_arrays(shard, self.pool)
         ply, points = shard.plies(), np.float32(math.prod(shard.board))
@@ -157,7 +157,7 @@ def softened(policy: Tensor, temperature: float | Tensor) -> Tensor:
 
 
 def fit_temperatures(policy: Tensor, move: Tensor, phase: Tensor) -> list[float]:
-    """Return per phase (of all, if it has few moves) the temperature that explains moves best."""
+    """Return the temperature that fits moves best, per phase (of all moves, if it has few)."""
 
     def fit(chosen: Tensor) -> float:
         def surprise(temperature: float) -> float:
@@ -178,7 +178,7 @@ class Student(Trainer):
 
     def __init__(self, settings: DistillationSettings, device: torch.device) -> None:
         super().__init__(DESIGNS[settings.design], settings, device)
-        # How much people's uncertainty softens the teacher's policy, per phase.
+        # Temperature per phase that softens the teacher's policy to match human play.
         self.temperatures = torch.full((len(_PHASES),), 1.5, device=device)
 
     def losses(self, output: Output, batch: TaughtBatch) -> dict[str, Tensor]:
@@ -200,7 +200,7 @@ class Student(Trainer):
         }
 
     def draw(self, answers: ReplayBuffer[TaughtBatch], seed: int) -> TaughtBatch:
-        """Draw a batch by chance."""
+        """Draw a random batch."""
         generator, size = torch.Generator(self.device).manual_seed(seed), (self.settings.batch,)
         return answers.at(
             torch.randint(len(answers), size, generator=generator, device=self.device)
@@ -215,7 +215,7 @@ class Student(Trainer):
                 self.network(planes_of(batch, self.table.to(self.dtype)))
 
     def start_from(self, weights: Mapping[str, NDArray[Any]]) -> None:
-        """Load weights of the same tower; missing move outputs are copied, wider ones random."""
+        """Load weights of the same tower; copy missing move outputs, leave wider layers random."""
         state = self.network.state_dict()
         for name, array in weights.items():
             tensor, own = torch.from_numpy(np.asarray(array, np.float32)), state[name]
@@ -243,10 +243,10 @@ def teacher_games(
     seed: int,
     start: Shard | None = None,
 ) -> tuple[Shard, NDArray[np.int32]]:
-    """Let the teacher play games with chance moves; return them and where each begins.
+    """Let the teacher play games with random moves; return them and the ply where each begins.
 
-    They differ in the share of flattened and of random moves, komi and counting. With `start` each
-    begins at a random ply of one of its games.
+    They differ in temperature, share of random moves, komi and scoring. With `start`, each begins
+    at a random ply of one of its games.
     """
     rows, cols, points = *board, board[0] * board[1]
     chance = np.random.default_rng(seed)
@@ -298,7 +298,7 @@ def teacher_games(
         blunder = (torch.rand(games, device=device, generator=generator) < risk)[:, None]
         odds = torch.where(blunder, anywhere, odds)
         drawn = torch.multinomial(odds, 1, generator=generator)[:, 0].cpu().numpy()
-        # Drawing on a GPU can, rarely, return a move of no probability.
+        # Drawing on a GPU can, rarely, return a move of probability zero.
         legal_drawn = codes[everyone, np.minimum(drawn, points - 1)] & LEGAL_BIT > 0
         drawn = np.where(running & legal_drawn, drawn, points).astype(np.int16)
         record[everyone[running], lengths[running]] = drawn[running]
@@ -317,7 +317,7 @@ def teacher_games(
 def _take_prefixes(
     start: Shard, states: NDArray[Any], record: NDArray[np.int16], chance: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Bring states to random plies of people's games; return the plies."""
+    """Advance states to random plies of human games; return the plies."""
     moves, theirs = start.moves.astype(np.int64), start.lengths()
     lengths = np.zeros(len(states), np.int32)
     for i in range(len(states)):
@@ -335,7 +335,7 @@ def _take_prefixes(
 
 
 def human_chunks(shards: Sequence[Shard], games: int, seed: int) -> Iterator[Shard]:
-    """Cut shards into chunks in random order; count half of the games by area, 7.5 for komi 6.5."""
+    """Yield chunks of shards in random order; score half of the games by area (komi 6.5 as 7.5)."""
     chance = np.random.default_rng(seed)
     parts = [(s, i) for s in shards for i in range(0, len(s), games)]
     for number in chance.permutation(len(parts)):
@@ -363,7 +363,7 @@ def distil(
     threads: int | None = None,
     on_report: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> dict[str, NDArray[Any]]:
-    """Train a network on a teacher's answers about people's games of one board and its own games.
+    """Train a network on a teacher's answers for human games on one board size and its own games.
 
     A resumed run labels the same positions again and then continues exactly.
     """

@@ -1,10 +1,10 @@
 """Run a trained network: on the processor, without PyTorch, or on a GPU through PyTorch.
 
-On the processor, tied kernels are laid out once, norms are folded into them where nothing stands
-between, and the layers run in Numba (see `engine_kernels`). Positions lie as positions x rows x
-columns x maps. One call uses one thread; several threads may call at once.
+On the processor, tied kernels are laid out once, norms are folded into them where nothing lies in
+between, and the layers run in Numba (see `engine_kernels`). Arrays have the shape positions x rows
+x columns x maps. One call uses one thread; several threads may call at once.
 
-A GPU gives the same up to rounding, to half precision unless that is refused.
+A GPU gives the same results up to rounding, by default in half precision.
 """
 
 from __future__ import annotations
@@ -51,12 +51,11 @@ _MOST_AT_ONCE = 32
 _TILES_AT_ONCE = 48
 """Tiles transformed at once, for the same reason."""
 _USUAL_BATCH, _WEIGHTS_COST = 8, 16
-"""Positions in a batch of the search, and how many tiles' products take as long as fetching the
-weights."""
+"""Positions in a typical search batch, and the cost of loading the weights, in tiles."""
 _TRANSFORMS_COST = {3: 1650, 4: 2500, 5: 4330}
-"""How many products take as long as transforming a tile of one map, there and back (on a Xeon)."""
+"""Cost of transforming a tile of one map and back, in products (on a Xeon), by tile size."""
 
-# Winograd computes a tile of outputs, m points a side, from (m + 2) x (m + 2) inputs with (m + 2)^2
+# Winograd computes a tile of m x m outputs from (m + 2) x (m + 2) inputs with (m + 2)^2
 # products per pair of maps instead of 9 m^2:  A^T [ (G kernel G^T) * (B^T input B) ] A.
 KERNEL_TRANSFORMS = {
     3: [[1 / 2, 0, 0], [-1 / 2] * 3, [-1 / 6, 1 / 6, -1 / 6], [1 / 6, 1 / 3, 2 / 3], [0, 0, 1]],
@@ -75,7 +74,7 @@ for 5 at 1, -1, 2, -2, 1/2 and -1/2."""
 
 
 class EngineOutput(NamedTuple):
-    """What a network says of some positions, from the side to move."""
+    """A network's outputs for some positions, from the perspective of the side to move."""
 
     moves: Float32Array
     """Positions x (points + 1): logits, the pass last."""
@@ -92,7 +91,7 @@ class EngineOutput(NamedTuple):
 
     @classmethod
     def join(cls, parts: Sequence[EngineOutput]) -> EngineOutput:
-        """Return the judgements of several parts as one."""
+        """Concatenate the outputs of several batches."""
         columns: Any = zip(*parts, strict=True)
         joined: Any = (None if c[0] is None else np.concatenate(c) for c in columns)
         return cls(*joined)
@@ -105,7 +104,7 @@ class Engine(Layers[Float32Array]):
         super().__init__(design)
         self._weights = {name: np.asarray(w, np.float32) for name, w in weights.items()}
         self._maps = _rounded(design.fields * design.order, COLS)
-        """Maps with those that are always zero, so that vectors are full."""
+        """Number of maps, padded with zero maps so that vectors are full."""
         laid = self.kernel("lift").transpose(2, 3, 1, 0)
         self._lift = _widened(laid.reshape(LIFTING_SIZE**2, N_PLANES, -1), self._maps)
         """Places of the kernel x planes x maps."""
@@ -116,7 +115,7 @@ class Engine(Layers[Float32Array]):
         names = [f"blocks.{i}" for i in range(design.blocks)]
         self._norms = [self._norm(f"{name}.norm1") for name in names] + [self._norm("norm")]
         self._between = [self._norm(f"{name}.norm2") for name in names]
-        # For two sizes of tiles: those of `tengen-large` take 57 MB each.
+        # Cache two tile sizes: the kernels of `tengen-large` take 57 MB each.
         self._kernels = lru_cache(maxsize=2)(self._transformed)
         self._heads = {name: self._head(name) for name in ("move_fields", "value_fields")}
         self._constants = lru_cache(maxsize=8)(self._constant_maps)
@@ -133,7 +132,7 @@ class Engine(Layers[Float32Array]):
         return np.repeat(scale, order), np.repeat(shift, order)
 
     def _norm(self, name: str) -> tuple[Float32Array, Float32Array]:
-        """Return the same for all maps, with those that are always zero."""
+        """Return the same, padded with zeros for the zero maps."""
         scale, shift = self.affine(name)
         return _widened(scale, self._maps), _widened(shift, self._maps)
 
@@ -149,7 +148,7 @@ class Engine(Layers[Float32Array]):
         return found
 
     def _head(self, name: str) -> Float32Array:
-        """Return the kernel of an output layer, orientations first."""
+        """Return the kernel of an output layer, its columns grouped by orientation."""
         fields, order = self.design.head_fields, self.design.order
         matrix = self.kernel(name)[..., 0, 0].reshape(fields, order, -1).transpose(2, 1, 0)
         matrix = _widened(matrix, _rounded(fields, max(WIDTH, COLS // order)))
@@ -187,7 +186,7 @@ class Engine(Layers[Float32Array]):
         )
 
     def lift(self, planes: Any) -> Float32Array:
-        """Convolve planes; of packed positions, by adding rows of a table."""
+        """Apply the first convolution; to packed positions, by adding rows of a table."""
         if not isinstance(planes, Positions):
             return self._convolve_planes(planes)
         rows, cols = planes.rows, planes.cols
@@ -208,7 +207,7 @@ class Engine(Layers[Float32Array]):
         return np.ascontiguousarray(found)
 
     def _convolve_planes(self, planes: Float32Array) -> Float32Array:
-        """Convolve planes by one product, each point beside its neighbourhood."""
+        """Convolve planes by one matrix product over all points' neighbourhoods."""
         positions, _, rows, cols = planes.shape
         edge = LIFTING_SIZE // 2
         padded = np.zeros((positions, rows + 2 * edge, cols + 2 * edge, N_PLANES), np.float32)
@@ -219,7 +218,7 @@ class Engine(Layers[Float32Array]):
         return (seen @ kernel).reshape(positions, rows, cols, -1)
 
     def tower(self, x: Float32Array) -> Float32Array:
-        """Run all residual blocks and the norm behind them; `x` is changed."""
+        """Run all residual blocks and the final norm; modify `x` in place."""
         positions, rows, cols, maps = x.shape
         room = _scratch(rows, cols, maps, positions)
         tile, a, y = room.tile, room.a, room.y
@@ -276,7 +275,7 @@ class Engine(Layers[Float32Array]):
 
     def linear(self, x: Float32Array, name: str, outputs: int) -> Float32Array:
         """Multiply by a matrix and add a bias."""
-        # One product per position: those of a whole batch round differently by its size.
+        # One product per position: the rounding of a batched one depends on the size of the batch.
         found = (x[:, None] @ self._weights[f"{name}.weight"].T)[:, 0]
         return found + self._weights[f"{name}.bias"]
 
@@ -287,7 +286,7 @@ class Engine(Layers[Float32Array]):
 
 
 def best_tile(rows: int, cols: int, maps: int) -> int:
-    """Return the fastest size of tiles for a few positions of this size.
+    """Return the fastest tile size for a small batch of boards of this size.
 
     >>> best_tile(19, 19, 128), best_tile(19, 19, 64), best_tile(9, 9, 64)
     (5, 4, 3)
@@ -330,7 +329,7 @@ def _widened(array: Float32Array, width: int) -> Float32Array:
 
 
 def _zeros(*shape: int) -> Float32Array:
-    """Return zeros that begin where a line of the cache does: vectors then cross no line."""
+    """Return zeros aligned to a cache line, so that no vector crosses one."""
     size = int(np.prod(shape))
     raw = np.zeros(size + LINE, np.float32)
     start = -raw.ctypes.data // raw.itemsize % LINE
@@ -338,7 +337,7 @@ def _zeros(*shape: int) -> Float32Array:
 
 
 class _Room:
-    """The arrays of one thread for boards of one size."""
+    """Scratch arrays of one thread, for boards of one size."""
 
     def __init__(self, rows: int, cols: int, maps: int, positions: int) -> None:
         self.tile = best_tile(rows, cols, maps)
@@ -346,7 +345,7 @@ class _Room:
         self.x = _zeros(positions, rows, cols, maps)
         self.a, self.y = _zeros(2, positions, *padded, maps)
         tiles = positions * -(-rows // self.tile) * -(-cols // self.tile)
-        # One line more than the tiles need: the places of a tile would share few cache sets.
+        # One extra cache line: without it, the places of a tile would share few cache sets.
         self.far = _rounded(min(tiles, _TILES_AT_ONCE), ROWS) * maps + LINE
         self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2, self.far)
 
@@ -361,7 +360,7 @@ _ROOMS = threading.local()
 
 
 def _scratch(rows: int, cols: int, maps: int, positions: int) -> _Room:
-    """Return this thread's arrays, made anew only when a board differs or there are too few."""
+    """Return this thread's arrays; reallocate only for another board or more positions."""
     room: _Room | None = getattr(_ROOMS, "room", None)
     if room is None or room.x.shape[1:] != (rows, cols, maps) or len(room.x) < positions:
         room = _ROOMS.room = _Room(rows, cols, maps, positions)
@@ -371,9 +370,9 @@ def _scratch(rows: int, cols: int, maps: int, positions: int) -> _Room:
 # ----- GPUs -----
 
 VARIABLE = "TENGEN_DEVICE"
-"""Names the device on which networks run: cpu, cuda, or auto, the default."""
+"""Environment variable for the device that runs networks: cpu, cuda, or auto (the default)."""
 AT_ONCE = 4
-"""A search should ask a GPU this many times the positions that it asks a processor together."""
+"""How many times larger the batches of a search should be on a GPU than on a processor."""
 _MOST_AT_ONCE_ON_GPU = 1024
 _ONE_AT_A_TIME = threading.Lock()
 """Threads share the GPU, and PyTorch's settings of it."""
@@ -382,7 +381,7 @@ _FILES = (Path("/dev/nvidia0"), Path("/dev/dxg"))
 
 
 def torch_or_refuse() -> Any:
-    """Import PyTorch, or say how to get it."""
+    """Import PyTorch; raise `SpecError` with install instructions if it is missing."""
     try:
         import torch
     except ImportError:
@@ -404,7 +403,7 @@ def chosen_device(device: str) -> str:
 
 @cache
 def gpu_wanted() -> str | None:
-    """Name the GPU to run networks on, or None for the processor."""
+    """Return the name of the GPU to run networks on, or None for the processor."""
     wanted = os.environ.get(VARIABLE, "auto")
     if wanted == "auto":
         may = os.name == "nt" or any(file.exists() for file in _FILES)
@@ -418,9 +417,9 @@ def gpu_wanted() -> str | None:
 
 
 class GpuEngine:
-    """A network laid out for a device of PyTorch.
+    """A network on a PyTorch device.
 
-    A GPU that fails is given up for the processor, with one warning.
+    If the GPU fails, it warns once and continues on the processor.
     """
 
     def __init__(
@@ -455,7 +454,7 @@ class GpuEngine:
         import torch
 
         half = torch.autocast(self.device.type, torch.float16, enabled=self._half)
-        # Otherwise these GPUs round the factors of single-precision products to ten bits.
+        # TF32 would round the factors of single-precision products to ten bits.
         products = torch.backends.cudnn.flags(enabled=True, allow_tf32=self._half)
         with _ONE_AT_A_TIME, torch.inference_mode(), half, products:
             said = self._network(torch.from_numpy(planes).to(self.device))

@@ -1,17 +1,17 @@
-"""The layers of a network on the processor, over boards of maps.
+"""The layers of a network on the processor, as Numba kernels.
 
-Maps lie as positions x rows x columns x maps, so that vectors hold neighbouring maps, whose number
-is a multiple of COLS. A border of `edge` points around a board counts as part of its array.
+Arrays have the shape positions x rows x columns x maps: a vector holds neighbouring maps, whose
+number is a multiple of COLS. A border of `edge` points around a board counts as part of its array.
 
 3 x 3 convolutions run by Winograd's method (see `engine.KERNEL_TRANSFORMS`). Their inputs have a
 border of zeros, one point wide and wider where tiles reach over the board's edge. A few tiles at a
 time, which the processor's cache can hold, go through three steps: tiles of the input are
 transformed, one matrix product per place of the tile mixes the maps, and tiles of the output are
-transformed back. What follows a convolution is done while its results are at hand.
+transformed back. What follows a convolution is applied while its results are still in the cache.
 
 Numba leaves it to LLVM to find vector code, which fails where arrays might overlap. So the kernels
 load, combine and store vectors themselves: as many numbers as one instruction of the processor
-handles. Offsets count numbers from an array's first, whatever its shape; nothing checks them.
+handles. Offsets count from an array's first number, regardless of its shape, and are not checked.
 """
 
 # mypy: ignore-errors
@@ -39,12 +39,12 @@ WIDTH = 16 if _FEATURES.get("avx512f") else 4 if _ARM else 8
 ROWS, COLS = {16: (6, 64), 8: (6, 16), 4: (4, 16)}[WIDTH]
 """Shape of the part of a matrix product that the processor's registers hold."""
 _STEP = 4 if _ARM else 1
-"""Products of a sum that one turn of its loop adds."""
+"""Products that one iteration of the inner loop adds to each sum."""
 LINE = 16
 """Numbers in a line of the processor's cache."""
 
 _FAST = ("contract", "nnan", "nsz")
-"""Products and sums may be one instruction; no number is infinite or missing."""
+"""LLVM may fuse products and sums, and assume that there are no NaNs or signed zeros."""
 _FLOAT, _INT = ir.FloatType(), ir.IntType(64)
 
 
@@ -83,13 +83,13 @@ def _all(value, width=WIDTH):
 
 
 def _splat(builder, vector, lane):
-    """Return a vector of one number of another."""
+    """Return a vector filled with one number of another vector."""
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [lane] * WIDTH)
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), lanes)
 
 
 def _prefetch(builder, pointer):
-    """Begin to move a line of memory to the processor's second cache."""
+    """Prefetch a cache line into the second-level cache."""
     byte, small = ir.IntType(8).as_pointer(), ir.IntType(32)
     shape = ir.FunctionType(ir.VoidType(), [byte] + [small] * 3)
     function = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0i8")
@@ -183,7 +183,7 @@ def _multiply(typing, a, at, row, b, first, depth, c, to, far, ahead):
 
 
 def _number(context, builder, kind, value):
-    """Return a vector of one number."""
+    """Return a vector filled with one number."""
     value = context.cast(builder, value, kind, types.float32)
     vector = ir.Constant(ir.VectorType(_FLOAT, WIDTH), ir.Undefined)
     return _splat(builder, builder.insert_element(vector, value, ir.IntType(32)(0)), 0)
@@ -233,8 +233,8 @@ def multiply(a, at, row, b, first, depth, c, to, far, ahead):
     """Write ROWS x COLS sums of `depth` products, a multiple of 4, to `c` from `to`.
 
     The left matrix has its rows `row` numbers apart, the right one is contiguous (see `packed`),
-    and the rows of the result are `far` apart. Meanwhile some lines of `b` from `ahead` on move to
-    the cache.
+    and the rows of the result are `far` apart. Meanwhile some cache lines of `b` from `ahead` on
+    are prefetched.
     """
     lines = np.arange(ROWS)[:, None]
     left = a.reshape(-1)[at + row * lines + np.arange(depth)]
@@ -330,7 +330,7 @@ def _input_tile(x, at, row, maps, size, half, tiles, to, far):
 @kernel
 def _output_tile(products, at, far, maps, size, half, scale, shift, what, height, width, x, in_x,
                  x_row, y, in_y, y_row):  # fmt: skip
-    """Write A^T M A of a tile to `y`, or that part of it which is on the board."""
+    """Write A^T M A of a tile to `y`, cropped to the board."""
     line = size * size * WIDTH
     for m in range(0, maps, WIDTH):
         for j in range(size):
@@ -366,10 +366,10 @@ def _products(tiles, weights, rows, maps, places, far, products):
 def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, far):
     """Convolve maps `a` with transformed weights (see `engine.packed`); write the result to `y`.
 
-    STORE writes the sums, RELU what of them is above zero with `shift` added. ADD adds them to `x`
-    and writes what of its maps is above zero, scaled and shifted. `y` has a border of `edge` points
-    before the board. `tiles` and `products` are room for places x `far` numbers, which must be at
-    least `maps` times a multiple of ROWS tiles.
+    STORE writes the sums; RELU writes relu(sums + shift); ADD adds the sums to `x` and writes
+    relu(scale * x + shift). `y` has a border of `edge` points before the board. `tiles` and
+    `products` are scratch space for places x `far` numbers, where `far` must be at least `maps`
+    times a multiple of ROWS tiles.
     """
     positions, rows, cols, maps = x.shape
     size = tile + 2
@@ -399,7 +399,7 @@ def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, 
 
 @kernel
 def activate(x, x_edge, rows, cols, scale, shift, y, y_edge):
-    """Scale and shift maps, with a shift per position, and write what is above zero to `y`."""
+    """Write relu(scale * x + shift) to `y`, with a shift per position."""
     maps = x.shape[3]
     for p in range(x.shape[0]):
         for r in range(rows):
@@ -436,10 +436,10 @@ def pool(x, edge, rows, cols, order, mean, most):
 
 @kernel
 def combine(x, weights, order, room, out):
-    """Multiply the maps at each point by a matrix; average over orientations what is above zero.
+    """Multiply the maps at each point by a matrix, apply ReLU and average over orientations.
 
-    The packed matrix has `order` times as many columns as `out` (points x fields), orientations
-    apart; `room` is for ROWS rows of them.
+    The packed matrix has `order` times as many columns as `out` (points x fields), grouped by
+    orientation; `room` is scratch space for ROWS rows of them.
     """
     points, fields = out.shape
     maps, columns = x.shape[3], fields * order
@@ -461,8 +461,8 @@ def lift(codes, history, facts, table, moves, constants, rows, cols, out):
 
     A point's byte decides nearly all its planes, so it adds a row of `table` (bytes x places of the
     kernel x maps) to each point around it; `moves` is moves ago x places x maps. Places are counted
-    row by row from the kernel's top left. Each fact of the whole board is a factor of `constants`
-    (facts x points x maps).
+    row by row from the kernel's top left. Each fact about the whole board scales its part of
+    `constants` (facts x points x maps).
     """
     places, maps = table.shape[1], table.shape[2]
     side = 5 if places == 25 else 3

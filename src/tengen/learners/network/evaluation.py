@@ -1,7 +1,7 @@
 """Measure a network on games it has not seen: moves, winner, score and ownership.
 
-Passes are not predicted; only legal moves compete, and ties share credit. Winners count before
-every move of games with a known one; score and ownership where the scorer confirmed the score.
+Passes are not predicted; only legal moves compete, and ties share credit. The winner is
+measured at every move of decided games, score and ownership once per game with a confirmed score.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HALF = 0.5  # where in a game score and ownership are measured: after this share
 
 
 def calibration(chances: FloatArray, won: FloatArray | BoolArray) -> float:
-    """Return how far chances are from what happened: the mean over ten bins, by their size.
+    """Return the expected calibration error over ten bins, weighted by their sizes.
 
     >>> calibration(np.array([0.75, 0.75, 0.75, 0.75]), np.array([True, True, True, False]))
     0.0
@@ -53,7 +53,7 @@ def evaluate(
     threads: int = 1,
     on_game: Callable[[int], None] = lambda games: None,
 ) -> dict[str, Any]:
-    """Measure a network on all positions, or one of `every` so many; None: nothing to measure."""
+    """Measure a network on one position in `every`; figures without data are None."""
     figures: dict[str, list[FloatArray]] = defaultdict(list)
     games, seconds = 0, 0.0
     for spent, found in measure_games(network, shards, every=every, threads=threads):
@@ -95,7 +95,7 @@ def _measure_game(
     game: int,
 ) -> tuple[float, dict[str, FloatArray]]:
     first, end = shard.offsets[game : game + 2]
-    # Games are entered at different plies, or else openings would count too much.
+    # Start games at different plies; otherwise openings would count too much.
     cut = slice(first + min(game % every, end - first - 1), end, every)
     seen = positions.part(cut)
     moves, black = shard.indices[cut].astype(np.int64), shard.colours[cut] == 1
@@ -124,7 +124,7 @@ def _measure_game(
 
 
 def _rank_moves(rows: FloatArray, moves: IntArray) -> dict[str, FloatArray]:
-    """Rank the moves that were played; a move that the inputs call illegal never counts as hit."""
+    """Rank the moves that were played; a move that the inputs call illegal is never a hit."""
     chosen = rows[np.arange(len(moves)), moves]
     better = (rows > chosen[:, None]).sum(1)
     equal = np.maximum((rows == chosen[:, None]).sum(1), 1)
@@ -155,10 +155,10 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
                 if here is None or there is None:
                     continue
                 expected = here.ravel().copy()
-                if len(expected) > 1:  # numbers of the points, and of a pass behind them
+                if len(expected) > 1:  # one number per point, then one for a pass
                     board_part = expected[: rows * cols].reshape(rows, cols)
                     expected[: rows * cols] = transform(board_part, element).ravel()
-                # Numbers beyond one (points, mostly) are held to the same number of digits.
+                # For numbers above one (scores, mostly) the relative error counts.
                 size = np.maximum(1, np.abs(expected))
                 worst = max(worst, float((np.abs(there[0] - expected) / size).max()))
     return worst

@@ -1,8 +1,8 @@
 """Write a network as ONNX, for any board size and for other programs; needs `onnx`.
 
 Input: `planes` (positions x planes x rows x columns, see `inputs.PLANES`). Outputs: `moves`,
-`winner`, `score`, `spread`, `ownership` and, of designs with several move outputs, `best`, as
-`engine.EngineOutput` has them.
+`winner`, `score`, `spread`, `ownership` and, for designs with several move outputs, `best`, as in
+`engine.EngineOutput`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Graph(Layers[str]):
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
         name = f"c{len(self.constants)}"
-        array = np.array(value, dtype=dtype, order="C")  # a single number stays one
+        array = np.array(value, dtype=dtype, order="C")  # a scalar stays a scalar
         self.constants.append(self.numpy_helper.from_array(array, name))
         return name
 

@@ -32,7 +32,7 @@ POINT_PLANES = (
 )  # fmt: skip
 """Planes that follow from the byte of a point."""
 KOMI_SCALE = 10.0  # points of komi that make a plane of ones
-# Constant planes, each with what it holds of `Positions`, be they of NumPy or of PyTorch.
+# Constant planes, each with a function that computes it from `Positions` (NumPy or PyTorch).
 BOARD_PLANES: dict[str, Callable[[Any], Any]] = {
     "komi for the side to move": lambda positions: positions.komi / KOMI_SCALE,
     "territory is counted": lambda positions: positions.territory,
@@ -64,7 +64,7 @@ TABLE: Float32Array = np.array([_point_planes(code) for code in range(128)], np.
 
 @dataclass(frozen=True)
 class Positions:
-    """What the network reads of some positions of one size, packed."""
+    """Packed inputs of the network for some positions of one board size."""
 
     rows: int
     cols: int

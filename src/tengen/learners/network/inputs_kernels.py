@@ -1,4 +1,4 @@
-"""Positions as one byte per point, seen from the side to move: write them, and play on.
+"""Encode positions as one byte per point, seen from the side to move, and play moves in them.
 
 The byte holds all that the network reads of a point besides the last moves. Its bits:
 
@@ -11,7 +11,7 @@ The byte holds all that the network reads of a point besides the last moves. Its
              6    forbidden by ko
 
 A liberty that a stone gains by taking stones is counted only where it touches the stone itself.
-Stones and ko can be read back from the bytes, so self-play keeps its positions as nothing else.
+Stones and ko can be read back from the bytes, so self-play stores positions only in this form.
 """
 
 # mypy: ignore-errors
@@ -33,7 +33,7 @@ CATCHES_BIT = 32
 KO_BIT = 64
 HISTORY = 5  # how many of the last moves the network reads
 NOWHERE = -1  # place of a pass, or of a move that was never played, in a history
-# Columns of the facts of a position: the side to move, passes just made, plies, Black's lead.
+# Columns of a position's facts: the side to move, consecutive passes, plies, Black's lead.
 SIDE, PASSES, PLY, SCORE = 0, 1, 2, 3
 FACTS = 4
 

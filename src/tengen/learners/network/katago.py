@@ -1,4 +1,4 @@
-"""Evaluate positions with a network of KataGo, in PyTorch, to teach ours.
+"""Evaluate positions with one of KataGo's networks, in PyTorch, to train ours.
 
 The file format is KataGo's own (`*.bin.gz`, versions 8 to 10): words separated by white space,
 each tensor as `@BIN@` and little-endian floats. Only training uses this module.
@@ -182,7 +182,7 @@ def _pooled(x: Tensor) -> Tensor:
 
 
 class Teacher(nn.Module):
-    """A network of KataGo, read from its file; `source` says where it is from, and its licence."""
+    """A KataGo network, read from its file; `source` gives its origin and licence."""
 
     def __init__(self, path: str | os.PathLike[str], *, source: str = "") -> None:
         super().__init__()

@@ -7,7 +7,7 @@ Two bytes per point hold every spatial feature except the last moves and earlier
     4    forbidden by ko
     5    the block is captured in a ladder
     6    playing here captures an opponent's block of two liberties in a ladder
-    7-8  owner under area scoring: 0 nobody, 1 own, 2 opponent
+    7-8  owner under area scoring: 0 neither side, 1 own, 2 opponent
     9    a stone may be played here
 """
 
@@ -104,7 +104,7 @@ def _area_of(line, width, colour, alive, result, region, stack):
 
 @kernel
 def owners(line, width, result):
-    """Write the owner of every point under area scoring to `result`, EMPTY for nobody."""
+    """Write the owner of every point under area scoring to `result`, EMPTY for neither side."""
     n = line.shape[0]
     alive = np.zeros(n, np.int64)
     region, stack = np.zeros(n, np.int64), np.empty(n, np.int64)
@@ -119,7 +119,7 @@ def owners(line, width, result):
 
 @kernel
 def _ladders(s, mover, start, count, libs, captured, catches):
-    """Mark heads of blocks that are captured in a ladder, and the mover's moves that do so."""
+    """Mark heads of blocks that are captured in a ladder, and the mover's moves that begin one."""
     line = s[COLOUR].copy()
     width = s[SCALARS, COLS] + 1
     scratch = safety_scratch(s.shape[1])
@@ -141,7 +141,7 @@ def _ladders(s, mover, start, count, libs, captured, catches):
             if after < 0:
                 continue
             if _liberties(line, p, width, 2, scratch, found) == 1:
-                # The reader keeps captured stones from the start of its row: put ours aside.
+                # The reader writes captured stones from the start of its row: save ours.
                 kept = scratch[_CHANGED, :after].copy()
                 reads[0] = MAX_READS - _LADDER_BUDGET
                 if read_ladder(line, p, width, False, 0, reads, scratch) == 0:
@@ -154,7 +154,7 @@ def _ladders(s, mover, start, count, libs, captured, catches):
 
 @kernel
 def encode_for_teacher(s, mover, area, out):
-    """Write the two bytes per point, row by row from the top left; `area` fills the owners."""
+    """Write the two bytes per point, row by row from the top left; owners only if `area`."""
     n = s.shape[1]
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     start, count = np.zeros(n, np.int64), np.zeros(n, np.int64)

@@ -6,9 +6,9 @@ count of operations follow from running the layers on sizes alone.
 
 A *field* is a feature that comes in `order` *orientations*; map = field * order + orientation. With
 order 8, one orientation per symmetry of the square (the regular representation), the network
-commutes with all symmetries of the board: turning the board turns every map and moves what
-orientation `r` said to orientation `g r`. A convolution keeps this if its kernel depends only on
-how output and input lie towards each other:
+commutes with all symmetries of the board: turning the board turns every map and moves the
+values of orientation `r` to orientation `g r`. A convolution preserves this if its kernel depends
+only on the orientation of the input relative to the output:
 
     kernel[out r, in q](x)  =  free[r^-1 q](r^-1 x)
 
@@ -39,7 +39,7 @@ WINNER = 0
 
 
 class Outputs(NamedTuple, Generic[T]):
-    """What the last layers give, before it is turned into points and chances."""
+    """Raw outputs of the last layers, before conversion to points and probabilities."""
 
     points: T  # logits of playing at each point, one map per move output
     passing: T  # logits of passing, one per move output
@@ -48,9 +48,9 @@ class Outputs(NamedTuple, Generic[T]):
 
 
 class Layers(Generic[T]):
-    """The layers in terms of a few operations on `T`, an engine's kind of array."""
+    """The layers in terms of a few operations on `T`, the array type of a backend."""
 
-    # What an engine provides; names are those of weights.
+    # Operations that a backend provides; names are those of weights.
     convolve: Callable[[T, str, int, int], T]  # x, name, fields, size: by a tied kernel
     norm: Callable[[T, str], T]  # each field over all its orientations, then clip below at zero
     add: Callable[[T, T], T]  # maps to maps
@@ -84,13 +84,13 @@ class Layers(Generic[T]):
         return self.convolve(planes, "lift", self.design.fields, LIFTING_SIZE)
 
     def tower(self, x: T) -> T:
-        """Run all residual blocks and the norm behind them."""
+        """Run all residual blocks and the final norm."""
         for i in range(self.design.blocks):
             x = self.block(x, f"blocks.{i}", pools=self.design.pools(i))
         return self.norm(x, "norm")
 
     def block(self, x: T, name: str, *, pools: bool) -> T:
-        """Return a residual block's sum; some blocks add what the whole board shows."""
+        """Run a residual block; some blocks add features pooled over the whole board."""
         fields = self.design.fields
         y = self.convolve(self.norm(x, f"{name}.norm1"), f"{name}.conv1", fields, 3)
         if pools:
@@ -109,8 +109,8 @@ class Weight:
 
     shape: tuple[int, ...]
     start: Literal["normal", "uniform", "zero", "one"]  # how it is drawn before training
-    inputs: int = 1  # numbers that one output adds up
-    tied: bool = False  # whether it is a kernel that follows in all orientations from one
+    inputs: int = 1  # fan-in: numbers summed per output
+    tied: bool = False  # whether it is a free kernel, to be laid out in all orientations
     learned: bool = True  # false for the statistics of a norm
 
 
@@ -130,7 +130,7 @@ class _Sizes(Layers[_Size]):
         self.products = 0  # multiplications per point in convolutions
 
     def convolve(self, x: _Size, name: str, fields: int, size: int) -> _Size:
-        # A block begins as nothing but the way around it.
+        # A block starts as the identity: only its skip connection contributes.
         start: Any = "zero" if name.endswith(".conv2") else "normal"
         inputs, order = x.fields * x.order * size**2, self.design.order
         orientations = () if name == "lift" else (order,)
@@ -193,7 +193,7 @@ def operations(design: Design, rows: int = 19, cols: int = 19) -> int:
 
 @cache
 def tied_places(shape: tuple[int, ...], order: int) -> IntArray:
-    """Return which entry of a free kernel ([order x] side x side) stands where.
+    """Return the entry of a free kernel ([order x] side x side) at each place of the full one.
 
     Row r has the kernels from all orientations of the input to orientation r of the output.
     """

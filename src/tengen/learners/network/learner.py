@@ -43,7 +43,7 @@ _Settings = NetworkSettings | DistillationSettings
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The network's answers about one position, for Black."""
+    """The network's outputs for one position, from Black's perspective."""
 
     priors: FloatArray
     """Row-major, the pass last; zero where illegal; sum 1."""
@@ -55,7 +55,7 @@ class Evaluation:
     ownership: FloatArray
     """+1 Black to -1 White."""
     best: FloatArray | None = None
-    """Probability of each move to be the best, laid out as `priors`; None without this output."""
+    """Probability that each move is the best, laid out as `priors`; None without this output."""
 
     @property
     def proposals(self) -> FloatArray:
@@ -70,7 +70,7 @@ class DeepNetwork(StoredLearner):
     weights_: Tensors
     design_: Design
     teacher_: str = ""
-    """Who taught it, with source and licence; nobody if it learned from games alone."""
+    """Name, source and licence of its teacher; empty if it learned from games alone."""
 
     def __init__(self, *, settings: _Settings | None = None) -> None:
         self.settings = settings
@@ -87,10 +87,10 @@ class DeepNetwork(StoredLearner):
         run: Run[Any] | None = None,
         on_report: Callable[[dict[str, Any]], None] = lambda row: None,
     ) -> Self:
-        """Learn from sources of games, each a list of shards, from the weights of `start`, if any.
+        """Train on sources of games, each a list of shards, starting from the weights of `start`.
 
-        With a `teacher` (see `katago`) it learns the teacher's answers about the games of the most
-        frequent board.
+        With a `teacher` (see `katago`), learn its answers for the games on the most frequent board
+        size.
         """
         torch_or_refuse()
         from tengen.learners.network.distillation import distil
@@ -116,13 +116,14 @@ class DeepNetwork(StoredLearner):
 
     @classmethod
     def average(cls, networks: Sequence[DeepNetwork]) -> Self:
-        """Return the network with the mean of the weights of others, all of one design."""
+        """Return a network with the mean weights of several networks of one design."""
         first = networks[0]
         for number, network in enumerate(networks, 1):
             if network.design_ != first.design_:
                 raise SpecError(f"network {number} of {len(networks)} has another design")
-        made = cls(settings=networks[-1].settings)
-        made.design_ = first.design_
+        last = next((one for one in reversed(networks) if one.teacher_), networks[-1])
+        made = cls(settings=last.settings)
+        made.design_, made.teacher_ = first.design_, last.teacher_
         made.weights_ = {
             name: np.stack([network.weights_[name] for network in networks]).mean(0)
             for name in first.weights_
@@ -138,11 +139,11 @@ class DeepNetwork(StoredLearner):
 
     @property
     def at_once(self) -> int:
-        """How many times the usual number of positions a search should ask together."""
+        """How many times larger than usual the batches of a search should be."""
         return 1 if gpu_wanted() is None else AT_ONCE
 
     def measured(self) -> Engine | GpuEngine:
-        """Return an engine of single precision: in half of it moves often come out equal."""
+        """Return an engine of single precision: in half precision, moves are often tied."""
         device = gpu_wanted()
         if device is None:
             return self.engine
@@ -229,14 +230,14 @@ class DeepNetwork(StoredLearner):
 
 
 def check_size(rows: int, cols: int) -> None:
-    """Refuse boards that the network does not serve."""
+    """Raise `SpecError` for boards of a size that the network does not support."""
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         sizes = f"{SMALLEST} to {LARGEST} lines, not {rows}x{cols}"
         raise SpecError(f"the network judges boards of {sizes}")
 
 
 def _evaluations(boards: Sequence[Board], said: EngineOutput) -> list[Evaluation]:
-    """Return each row of a judgement from Black's view, without illegal moves."""
+    """Return each row of an output from Black's perspective, with illegal moves masked out."""
     legal = np.stack([board.legal_mask() for board in boards])
 
     def shares(logits: Float32Array) -> FloatArray:

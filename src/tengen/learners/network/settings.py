@@ -9,11 +9,11 @@ from tengen.errors import SpecError
 from tengen.models.settings import CheckedSettings, setting
 
 LIFTING_SIZE = 5  # side of the first layer's kernels
-_POOL_EVERY = 3  # every so many blocks one looks at the whole board
+_POOL_EVERY = 3  # one block in this many pools over the whole board
 USUAL_SIZE, SIZE_SCALE = 14.0, 10.0
-"""Pooled means are offered twice: plain, and times how much larger than usual the board is."""
-SCORE_SCALE = 20.0  # points that the score's output counts as one
-LOWEST_RATE = 0.01  # share of the highest rate below which the rate never falls
+"""Pooled means appear twice: plain, and times (sqrt(points) - USUAL_SIZE) / SIZE_SCALE."""
+SCORE_SCALE = 20.0  # points per unit of the score output
+LOWEST_RATE = 0.01  # lowest learning rate, as a share of the highest
 _ORDER = 8  # symmetries of the square
 
 
@@ -27,11 +27,11 @@ class Design:
     head_fields: int
     value_hidden: int = 64
     symmetric: bool = True
-    """False makes the plain network, of as many fields as it has maps."""
+    """False makes a plain network without tied weights, where every field is one map."""
     ladders: bool = True
-    """Whether its inputs tell ladders."""
+    """Whether its inputs include ladders."""
     move_outputs: int = 1
-    """Sets of move logits: the first is what people play; of several, the last is the best move."""
+    """Sets of move logits: the first for human moves; if several, the last for the best move."""
 
     def __post_init__(self) -> None:
         sizes = self.fields, self.blocks, self.head_fields, self.value_hidden, self.move_outputs
@@ -49,7 +49,7 @@ class Design:
         return self.fields * self.order
 
     def pools(self, block: int) -> bool:
-        """Tell whether a block looks at the whole board."""
+        """Return whether a block pools over the whole board."""
         return block % _POOL_EVERY == _POOL_EVERY - 1
 
 
@@ -68,10 +68,10 @@ DESIGNS = {
     "plain-zero": Design(fields=21, blocks=6, head_fields=20, symmetric=False, ladders=False),
     "plain-zero-wide": Design(fields=64, blocks=6, head_fields=64, symmetric=False, ladders=False),
 }
-"""Designs by name. The plain ones, tied by no symmetry, are there to compare with `small`: with as
-many weights, and with as many operations. `zero` is for self-play, where ladders cost too much;
-`paper` (734 weights, as many as Blair's 714 allow), `shallow`, `plain-zero` (as many weights) and
-`plain-zero-wide` (as many operations) are there to compare with it."""
+"""Designs by name. Plain ones tie no weights; `plain-small` (as many weights) and `plain-wide`
+(as many operations) are for comparison with `small`. `zero` is for self-play, where ladders cost
+too much; `paper` (734 weights, close to Blair's 714), `shallow`, `plain-zero` (as many weights) and
+`plain-zero-wide` (as many operations) are for comparison with it."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class DistillationSettings(CheckedSettings):
 
 
 def check_design(settings: NetworkSettings | DistillationSettings, start: Design | None) -> None:
-    """Raise `SpecError` for a design that cannot learn so, or not from weights of `start`."""
+    """Raise `SpecError` if a design does not fit the kind of training or the weights of `start`."""
     wanted, same = DESIGNS[settings.design], start
     if isinstance(settings, DistillationSettings):
         heads, moves = wanted.head_fields, wanted.move_outputs

@@ -47,7 +47,7 @@ _NOT_WON_ON_BOARD = [KINDS.index(kind) for kind in ("time", "forfeit", "void")]
 
 @dataclass
 class Shard(GameArrays):
-    """Games of one board size, at least one, with what is known of their ends."""
+    """One or more games of one board size, with what is known about their final positions."""
 
     territory: BoolArray  # whether territory is counted
     labelled: BoolArray  # whether the owners of points are known
@@ -55,7 +55,7 @@ class Shard(GameArrays):
 
     @classmethod
     def of_moves(cls, rows: int, cols: int, games: Sequence[NDArray[Any]], **known: Any) -> Self:
-        """Make a shard of row-major moves, Black first; komi and others are 0 unless `known`."""
+        """Make a shard of row-major moves, Black first; other fields are zero unless `known`."""
         count, lengths = len(games), [len(game) for game in games]
         ply = np.concatenate([np.zeros(0, np.int64), *map(np.arange, lengths)])
         zeros, text = np.zeros(count, np.int8), np.full(count, "", np.object_)
@@ -80,7 +80,7 @@ class Shard(GameArrays):
 
     @property
     def positions(self) -> int:
-        """How many moves there are to learn."""
+        """Number of positions to learn from, one before every move."""
         return len(self.moves)
 
     @cached_property
@@ -89,7 +89,7 @@ class Shard(GameArrays):
         return indices_of(self.moves, *self.board).astype(np.int16)
 
     def per_move(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Repeat what stands once per game for each of its moves."""
+        """Repeat each game's value for each of its moves."""
         return np.repeat(array, self.lengths())
 
     def plies(self) -> IntArray:
@@ -140,7 +140,7 @@ class Shard(GameArrays):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Shard:
-        """Read a shard; raise `ModelError` for any other or a damaged file."""
+        """Read a shard; raise `ModelError` if the file is damaged or not a shard."""
         arrays, metadata = unpack(Path(path))
         version = metadata.get(_FORMAT, "").split()[:1]
         if not version:
@@ -177,7 +177,7 @@ class Shard(GameArrays):
 def _parted(
     offsets: IntArray, games: int, points: NDArray[Any], colours: NDArray[Any], known: Any
 ) -> bool:
-    """Return whether offsets cut known points and their colours into so many games."""
+    """Return whether `offsets` divide points, all `known`, and their colours into `games` games."""
     return bool(
         offsets.shape == (games + 1,)
         and points.shape == colours.shape == (offsets[-1],)
@@ -210,7 +210,7 @@ def make_shards(
     ray: str | None = None,
     on_shard: Callable[[int], None] = lambda games: None,
 ) -> Made:
-    """Write the games of a corpus as shards, in bounded memory; `on_shard` counts games read.
+    """Write the games of a corpus as shards, in bounded memory; `on_shard` gets counts of games.
 
     Games that cannot be replayed, boards outside 5 to 25 lines and very short games are passed
     over; with `confirmed`, so are all games but those whose count the scorer confirms.
@@ -290,7 +290,7 @@ def _label(games: GameArrays, game: int, scorer: Scorer) -> tuple[NDArray[np.int
 
 
 def read_shards(paths: Sequence[str | os.PathLike[str]]) -> Iterable[Shard]:
-    """Read shard files, and all of a folder's, in the order of their names."""
+    """Read shard files; of a folder, all of them, in the order of their names."""
     for path in paths:
         place = Path(path)
         for file in sorted(place.glob("*.safetensors")) if place.is_dir() else [place]:
@@ -300,28 +300,28 @@ def read_shards(paths: Sequence[str | os.PathLike[str]]) -> Iterable[Shard]:
 def shards_of(
     path: str, folder: Path, make: Callable[[Path], object], *about: object
 ) -> list[Shard]:
-    """Read the shards at a path, or those that `make` writes of the games there into a folder.
+    """Read the shards at a path; if it has games instead, let `make` write shards of them first.
 
-    Its name follows from the files and from `about`: unchanged games are not read again.
+    These go to a subfolder of `folder`, named by a hash of the files and `about`, for reuse.
     """
     place = Path(path)
     ready = place.is_dir() and any(place.glob("*.safetensors"))
     if not ready and place.suffix != ".safetensors":
         stamp = stamp_of([path])
         place = folder / fingerprint(stamp, _VERSION, *about)
-        if stamp == "":  # the content of standard input is not known before it was read
+        if stamp == "":  # the content of standard input is unknown until it is read
             shutil.rmtree(place, ignore_errors=True)
         if not place.exists():
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=folder) as part:
                 made = Path(part) / place.name
                 make(made)
-                made.rename(place)  # at once: a killed command leaves no half of it
+                made.rename(place)  # atomic: a killed command leaves no partial folder
     return list(read_shards([place]))
 
 
 def fingerprint_of(shards: Sequence[Shard]) -> str:
-    """Return what tells these games from others."""
+    """Return a fingerprint that distinguishes these games from others."""
     return fingerprint(*(array for s in shards for array in (s.moves, s.offsets, s.ownership)))
 
 

@@ -1,4 +1,4 @@
-"""The network in PyTorch: one module that learns, and one that is laid out for play."""
+"""The network in PyTorch: one module for training, and one prepared for play."""
 
 # mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
 
@@ -18,11 +18,11 @@ from tengen.learners.network.settings import SCORE_SCALE, SIZE_SCALE, USUAL_SIZE
 
 _MOMENTUM = 0.02
 _EPSILON = 1e-5
-_ALIGNED = 8  # for play, planes are filled up to a multiple that suits a GPU's matrix units
+_ALIGNED = 8  # for play, planes are padded to this multiple, which suits a GPU's matrix units
 
 
 class Output(NamedTuple):
-    """What `engine.EngineOutput` has; but the spread as a logarithm, and owners as logits."""
+    """Like `engine.EngineOutput`, but with the spread as a logarithm and ownership as logits."""
 
     moves: Tensor
     winner: Tensor
@@ -39,12 +39,12 @@ def output_of(outputs: Outputs[Tensor], komi: Tensor) -> Output:
     logits = torch.cat([points.flatten(2), passing[:, :, None]], 2)
     best = logits[:, -1] if logits.shape[1] > 1 else None
     winner, score, spread = values.unbind(1)
-    # What the board is worth is learned; komi is known.
+    # The score without komi is learned; komi is known.
     return Output(logits[:, 0], winner, score * SCORE_SCALE + komi, spread, owner.flatten(1), best)
 
 
 class Seen(NamedTuple):
-    """What the network reads of positions, as tensors: the fields of `inputs.Positions`."""
+    """Packed inputs of the network as tensors: the fields of `inputs.Positions`."""
 
     rows: int
     cols: int
@@ -164,13 +164,13 @@ class Network(nn.Module):
         free = self.weight(f"{name}.weight")
         fields_out, fields_in, *shape = free.shape
         order = self.design.order
-        # A matrix product with zeros and ones, and its gradient, are what a GPU does best.
+        # On a GPU, a product with a matrix of zeros and ones, and its gradient, is fastest.
         laid = free.reshape(fields_out * fields_in, -1) @ getattr(self, _spread_name(shape))
         laid = laid.view(fields_out, fields_in, order, -1).transpose(1, 2)
         return laid.reshape(fields_out * order, -1, *shape[-2:])
 
     def affine(self, name: str, x: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return factor and addend of each map for a norm of `x`, in training by its statistics."""
+        """Return factor and addend of each map in a norm, in training by the statistics of `x`."""
         order = self.design.order
         mean, variance = known = self.weight(f"{name}.mean"), self.weight(f"{name}.variance")
         if self.training and x is not None:
@@ -188,7 +188,7 @@ def _spread_name(shape: Sequence[int]) -> str:
 
 
 def _drawn(weight: Weight) -> Tensor:
-    """Return a tensor as it is before training."""
+    """Return the initial value of a tensor."""
     if weight.start == "normal":
         return torch.randn(weight.shape) * (2 / weight.inputs) ** 0.5
     if weight.start == "uniform":

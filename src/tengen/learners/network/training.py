@@ -1,8 +1,8 @@
-"""Train the network from batches: one loss, one schedule of the rate, one trainer, one loop.
+"""Train the network on batches: positions, loss, learning rate, trainer and training loop.
 
-Positions stay on the device as one byte per point, so that a batch is a gather. Games of people
-come as sources, drawn from in proportion to the square roots of their sizes; some games of every
-source are held out. Positions made during a training go through a replay buffer.
+Positions stay on the device as one byte per point, so that a batch is a gather. Human games come
+as sources, drawn from in proportion to the square roots of their sizes; some games of every source
+are held out. Positions generated during training go through a replay buffer.
 """
 
 # mypy: disallow-subclassing-any=False, disallow-untyped-decorators=False
@@ -40,7 +40,7 @@ from tengen.learners.network.torch_network import (
 from tengen.models.runs import Run
 from tengen.statistics import confidence
 
-_HELD_OUT_EVERY = 100  # one game of so many is held out, to tune on
+_HELD_OUT_EVERY = 100  # one game in this many is held out, to tune on
 _LONGEST_GRADIENT = 2.0
 _JUDGING_GAMES = 100  # held-out games that are needed to calibrate the winner's chances
 REPORT_EVERY = 100  # batches between two reports
@@ -67,7 +67,7 @@ class Batch(NamedTuple):
     winner: Tensor  # 1 won, 0.5 a draw, 0 lost; -1 not known
     score: Tensor  # final score in points; 0 where not `scored`
     scored: Tensor
-    owner: Tensor  # batch x points: 1 own, -1 enemy, 0 nobody; meaningless where not `owned`
+    owner: Tensor  # batch x points: 1 own, -1 enemy, 0 neither; meaningless where not `owned`
     owned: Tensor
 
     @classmethod
@@ -78,7 +78,7 @@ class Batch(NamedTuple):
 
     @classmethod
     def blank(cls, lines: int, count: int, device: torch.device) -> Batch:
-        """Return empty rows whose moves are probabilities."""
+        """Return `count` rows of zeros, whose moves are probabilities."""
 
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
             return torch.zeros((count, *shape), dtype=dtype, device=device)
@@ -105,7 +105,7 @@ class ReplayBuffer(Generic[B]):
     """The latest positions on boards of one size, on a device."""
 
     def __init__(self, like: B, capacity: int) -> None:
-        """Make room for rows of the types that a batch has."""
+        """Allocate `capacity` rows with the shapes and types of the batch `like`."""
         self.capacity, self.total, self.lost = capacity, 0, 0
         """`total` counts all positions ever added, `lost` those that a restored buffer lacks."""
         room = (part.new_zeros((capacity, *part.shape[1:])) for part in like[2:])
@@ -115,7 +115,7 @@ class ReplayBuffer(Generic[B]):
         return min(self.total - self.lost, self.capacity)
 
     def add(self, batch: B) -> None:
-        """Add positions; the oldest make room."""
+        """Add positions, overwriting the oldest."""
         count, device = len(batch.codes), self.rows.codes.device
         kept = min(count, self.capacity)
         places = torch.arange(self.total + count - kept, self.total + count, device=device)
@@ -129,7 +129,7 @@ class ReplayBuffer(Generic[B]):
         return rows_at(self.rows, places)
 
     def draw(self, count: int, latest: int, generator: torch.Generator) -> B:
-        """Draw positions by chance from the `latest` ones."""
+        """Draw `count` random positions from the `latest` ones."""
         span, device = min(len(self), latest), self.rows.codes.device
         ago = torch.randint(1, span + 1, (count,), generator=generator, device=device)
         return self.at((self.total - ago) % self.capacity)
@@ -151,7 +151,7 @@ class ReplayBuffer(Generic[B]):
 class Source:
     """All positions of one source of games, on a device."""
 
-    positions: Batch  # its `owner` holds rows of `ownership`
+    positions: Batch  # its `owner` holds row numbers of `ownership`
     ownership: Tensor  # two rows per game with known owners: for Black to move and for White
     game: Tensor
     train: Tensor  # positions to learn from
@@ -239,8 +239,8 @@ class Sampler:
         self.judging = [source for source in self.sources if source.board == self.main]
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
-        """Draw a batch by chance."""
-        # The board follows from the generator's seed: for a drawn number a GPU would have to wait.
+        """Draw a random batch."""
+        # Choose the board by the generator's seed: reading a number from a GPU would stall it.
         chance, odds = np.random.default_rng(generator.initial_seed()), list(self._boards.values())
         board = list(self._boards)[int(chance.choice(len(odds), p=np.array(odds) / sum(odds)))]
         chosen = [i for i, source in enumerate(self.sources) if source.board == board]
@@ -255,7 +255,7 @@ class Sampler:
         return Batch.join(parts)
 
     def held_out(self, size: int) -> Batch:
-        """Return always the same positions of held-out games, evenly from `judging`."""
+        """Return a fixed set of held-out positions, evenly from `judging`."""
         parts = []
         for source in self.judging:
             count = min(size // len(self.judging), len(source.held_out))
@@ -280,7 +280,7 @@ def _mean(values: Tensor, mask: Tensor) -> Tensor:
 
 
 def use_fast_products(device: torch.device) -> None:
-    """Let a GPU choose its fastest convolutions, and round the factors of products."""
+    """Let a GPU choose its fastest convolutions, and use TF32 in products."""
     if device.type == "cuda":
         torch.backends.cudnn.benchmark = True
         torch.backends.cuda.matmul.allow_tf32 = True
@@ -343,7 +343,7 @@ class Trainer:
         return total, torch.stack(row).detach()
 
     def learn(self, batch: Any, progress: float, *, statistics: bool = True) -> None:
-        """Make one step; `statistics` says whether the norms follow this batch's statistics."""
+        """Take one step; with `statistics`, norms use this batch's statistics and track them."""
         self.network.train(statistics)
         rate = rate_at(self.step, progress, self.settings)
         if self._graphs:
@@ -368,7 +368,7 @@ class Trainer:
         self.network.load_state_dict(before)
 
     def check(self) -> None:
-        """Raise `SpecError` once the loss is not a number."""
+        """Raise `SpecError` if the loss is not finite."""
         if not math.isfinite(float(self._sums.sum())):
             raise SpecError(
                 f"the training diverged before batch {self.step} (its loss is not a number); "
@@ -385,7 +385,7 @@ class Trainer:
 
     @torch.no_grad()
     def measure(self, batch: Batch) -> dict[str, float]:
-        """Return the figures of `measures`; in half precision moves would often come out equal."""
+        """Return the mean of each of `measures`; in half precision, moves would often be tied."""
         self.network.eval()
         sums: dict[str, Any] = {}
         for part in torch.arange(len(batch.codes), device=self.device).split(_MEASURED_AT_ONCE):
@@ -398,7 +398,7 @@ class Trainer:
 
     @torch.no_grad()
     def calibrate(self, sampler: Sampler) -> float:
-        """Scale the winner's logits to what held-out games confirm; return the factor."""
+        """Scale the winner's logits to fit held-out games; return the factor."""
         judged = [(source, source.decided()) for source in sampler.judging]
         if sum(len(source.game[at].unique()) for source, at in judged) < _JUDGING_GAMES:
             return 1.0
@@ -447,7 +447,7 @@ class Trainer:
 
 
 def measures(output: Output, batch: Batch) -> dict[str, tuple[Tensor, Tensor]]:
-    """Return per figure its value at each position, and which positions count; ties share hits."""
+    """Return, per figure, its values and a mask of the positions that count; ties share hits."""
     chosen = output.moves.gather(1, batch.moves[:, None])
     before = (output.moves > chosen).sum(1)
     equal = (output.moves == chosen).sum(1)
@@ -488,14 +488,14 @@ def fit(
 
     def measure() -> dict[str, Any]:
         due = trainer.step % _MEASURE_EVERY == 0 or trainer.step == settings.steps
-        if not due or not len(held_out.codes):  # of a few games none may be held out
+        if not due or not len(held_out.codes):  # with few games, none may be held out
             return {}
         return {"held_out": {k: round(v, 6) for k, v in trainer.measure(held_out).items()}}
 
     train_steps(
         trainer, lambda: learn_one(trainer, sampler), run=run, measure=measure, on_report=on_report
     )
-    trainer.calibrate(sampler)  # not in the states: a resumed training learns without it
+    trainer.calibrate(sampler)  # not in checkpoints: a resumed run trains without it
     return network_arrays(trainer.network)
 
 
@@ -507,7 +507,7 @@ def train_steps(
     measure: Callable[[], dict[str, Any]] = dict,
     on_report: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Call `learn` until the last step; report, note and save on the way."""
+    """Call `learn` until the last step; report, log metrics and save checkpoints on the way."""
     steps, batch = trainer.settings.steps, trainer.settings.batch
     began, first = time.perf_counter(), trainer.step
     while trainer.step < steps:
@@ -529,11 +529,11 @@ def train_steps(
 
 
 def learn_one(trainer: Trainer, sampler: Sampler) -> None:
-    """Learn from the batch that follows from the seed and its number."""
+    """Train on the next batch, which depends only on the seed and the step."""
     settings, generator = trainer.settings, sampler.generator
     generator.manual_seed(settings.seed * 1_000_003 + trainer.step)
     batch = sampler.draw(settings.batch, generator)
-    # One set of statistics serves all boards when playing, so other boards learn with it.
+    # Play uses one set of statistics for all board sizes, so other boards train with it.
     main = (batch.rows, batch.cols) == sampler.main
     trainer.learn(batch, trainer.step / settings.steps, statistics=main)
 
@@ -554,7 +554,7 @@ def optimizers_of(network: Network, settings: Any) -> list[torch.optim.Optimizer
 # Coefficients of the quintic iteration: slope at zero as steep as the bound on its maximum allows.
 _A, _B, _C = 3.4445, -4.7750, 2.0315
 _STEPS = 5
-_ADAM_SIZE = 0.2  # root mean square of a usual step of AdamW, in rates
+_ADAM_SIZE = 0.2  # root mean square of a typical AdamW step, as a multiple of the rate
 
 
 def _orthogonalised(matrices: Tensor) -> Tensor:
@@ -574,7 +574,7 @@ def _orthogonalised(matrices: Tensor) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum, orthogonalised, for kernels of any number of dimensions."""
+    """The Muon optimizer: orthogonalised momentum, for kernels of any number of dimensions."""
 
     def __init__(self, weights: Iterable[Tensor], rate: float, *, decay: float = 0.0) -> None:
         super().__init__(weights, {"lr": rate, "momentum": 0.95, "decay": decay})

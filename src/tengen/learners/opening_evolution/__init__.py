@@ -1,4 +1,4 @@
-"""Openings by evolution (Kendall, Yaakob, Hingston 2004): networks selected by their games."""
+"""Evolve opening players (Kendall, Yaakob, Hingston 2004): networks selected by results."""
 
 from tengen.learners.opening_evolution.learner import OpeningEvolution
 from tengen.learners.opening_evolution.settings import EvolutionSettings

@@ -42,7 +42,7 @@ def _read_inputs(s, colour, x):
 def _changes(s, p, colour, where, how, me):
     """List the inputs that change when `colour` plays the legal point `p`, from `me`'s view.
 
-    Writes indices and differences of the stone and what it captures (no suicide); returns how many.
+    Writes indices and differences for the stone and its captures (no suicide); returns how many.
     """
     cols = s[SCALARS, COLS]
     where[0] = _index_of(p, cols)
@@ -92,7 +92,7 @@ def _bend(values, n):
 
 @kernel
 def _output(hidden, w2):
-    """Bend hidden sums and return their value before the last tanh; w2 ends with the bias.
+    """Apply tanh to hidden sums in place; return the output before its tanh. w2 ends with the bias.
 
     Four sums in parallel avoid a chain of dependent additions.
     """
@@ -112,7 +112,7 @@ def _output(hidden, w2):
 
 @kernel
 def _dense_sums(x, w1, out):
-    """Fill `out` with the sums of inputs `x`; the last row of `w1` is the bias."""
+    """Fill `out` with the hidden sums of inputs `x`; the last row of `w1` is the bias."""
     n = x.shape[0]
     for h in range(out.shape[0]):
         out[h] = w1[n, h]
@@ -124,7 +124,7 @@ def _dense_sums(x, w1, out):
 
 @kernel
 def _candidate(s, i, me, free, where, how):
-    """List the inputs that change when `me` takes cell `i`; return how many, 0 if it may not.
+    """List the inputs that change when `me` plays cell `i`; return how many, 0 if it is illegal.
 
     With `free` illegal points are candidates too, as if a stone stood there.
     """
@@ -139,7 +139,7 @@ def _candidate(s, i, me, free, where, how):
 
 @kernel
 def _add_rows(w1, where, how, count, base, out):
-    """Write to `out` the hidden sums after the listed inputs changed those of `base`."""
+    """Write to `out` the hidden sums `base`, updated for the listed input changes."""
     units = base.shape[0]
     row, step = where[0], how[0]
     for h in range(units):
@@ -181,7 +181,7 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
 def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
     """List the windows that the listed inputs touch, with their new sums; return how many.
 
-    `slot` is -1 everywhere but in here, where it holds a window's place in the list.
+    `slot` holds each window's place in the list; between calls it is -1 everywhere.
     """
     over, places = cover
     n = 0
@@ -202,12 +202,12 @@ def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
 
 @kernel
 def _carry(w1, touched, fresh, n, bent, base, out):
-    """Write to `out` the second layer's sums after `n` windows got `fresh` sums; spoil those."""
+    """Write to `out` the second layer's sums for `n` windows with `fresh` sums; overwrite those."""
     _bend(fresh, n)
     for k in range(n):
         fresh[k] -= bent[touched[k]]
     copy_row(base, out)
-    # Four windows a sweep: `out` is loaded and stored a quarter as often.
+    # Four windows per pass: `out` is loaded and stored a quarter as often.
     for k in range(0, n - 3, 4):
         a, b, c, d = touched[k], touched[k + 1], touched[k + 2], touched[k + 3]
         p, q, r, t = fresh[k], fresh[k + 1], fresh[k + 2], fresh[k + 3]
@@ -223,7 +223,7 @@ def _carry(w1, touched, fresh, n, bent, base, out):
 
 @kernel
 def _order(values, sign, out):
-    """Write the indices of the values in rising order of sign * value, equal ones as they stand."""
+    """Write the indices that sort sign * value in ascending order; the sort is stable."""
     for i in range(values.shape[0]):
         j = i
         while j > 0 and sign * values[i] < sign * values[out[j - 1]]:
@@ -266,10 +266,10 @@ def _descend(weights, cover, where, how, count, node, child, scratch):
 
 @kernel
 def best_move(s, weights, windows, cover, free, width):
-    """Return the point after which the network likes the position best, or PASS without any.
+    """Return the point after which the network rates the position highest; PASS if none.
 
     `weights` are the windows' weights, the layer above and the output; `windows` what
-    `_read_windows` takes; cover[0][cell] lists the windows over a cell (-1 behind the last) and
+    `_read_windows` takes; cover[0][cell] lists the windows over a cell (-1 after the last) and
     cover[1] the place of its weight in each. A dense network has no windows. With `width` 0 it
     looks one ply ahead; else two, at the `width` moves that look best and every legal reply.
     """

@@ -1,7 +1,7 @@
 """Evolved openings: games that an expert finishes, generations, and the estimator.
 
-A run depends on its settings and seed alone: not on the number of threads, nor on Ray, nor on where
-it was stopped.
+The result of a run depends only on its settings and seed, not on the number of threads, on Ray, or
+on interruptions.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def match(
     terms: EvolutionSettings,
     seeds: Sequence[int],
 ) -> FloatArray:
-    """Return a player's scores on the terms of settings: for every seed, each of its colours.
+    """Return a player's scores from its own view, for every seed with each of its colours.
 
-    There is one opponent per seed.
+    `terms` gives board, komi, colours and length. There is one opponent per seed.
     """
     colours = COLOURS[terms.colours]
     boards = [
@@ -124,7 +124,7 @@ class Breeding:
 
     @property
     def known(self) -> FloatArray:
-        """The remembered fitness of the first individuals."""
+        """The fitness of the first individuals if the settings remember it, else empty."""
         return self.breeder.known if self.settings.remember else np.zeros(0)
 
     @property
@@ -146,7 +146,7 @@ class Breeding:
             self.hall.append(self.best.copy())
 
     def games(self) -> GenerationGames:
-        """Return what an individual of this generation plays."""
+        """Return the games that each individual of this generation plays."""
         settings, generation = self.settings, self.generation
         rng = np.random.default_rng([settings.seed, generation, 8])
         chosen = [
@@ -166,7 +166,7 @@ class GenerationGames:
     """For each start the weights of an earlier best, or None for the settings' opponents."""
 
     def play(self, weights: FloatArray, opponents: Sequence[Player], expert: Expert) -> float:
-        """Return the fitness of one individual; opponents take turns at starts without a hall."""
+        """Return the fitness of one individual; `opponents` take turns where `hall` has None."""
         settings, turns = self.settings, cycle(opponents)
         shape = settings.shape()
         return fitness(
@@ -207,7 +207,7 @@ def measure_with(opponents: Sequence[Sequence[Player]], expert: Expert) -> Measu
 def measure_on(
     address: str, make_opponents: Callable[[], Sequence[Player]], make_expert: Callable[[], Expert]
 ) -> Measure:
-    """Return a measure that runs each individual on a Ray cluster; nodes call the functions."""
+    """Return a measure that runs each individual as a Ray job, which calls both functions."""
     job = partial(_play_there, make_opponents, make_expert)
 
     def measure(breeding: Breeding) -> FloatArray:
@@ -222,7 +222,7 @@ def _play_there(
     make_expert: Callable[[], Expert],
     job: tuple[GenerationGames, FloatArray],
 ) -> float:
-    """Measure one individual on a node, with engines that end afterwards."""
+    """Measure one individual on a node; close the players it made."""
     games, weights = job
     opponents, expert = make_opponents(), make_expert()
     try:
@@ -257,7 +257,7 @@ class OpeningEvolution(StoredLearner):
         run: Run[EvolutionSettings] | None = None,
         on_generation: Callable[[Breeding], None] = lambda breeding: None,
     ) -> Self:
-        """Evolve up to the last generation, continuing a run and keeping snapshots there.
+        """Evolve up to the last generation; with `run`, resume from it and save snapshots in it.
 
         `measure_with` and `measure_on` make a measure from opponents and expert.
         """
@@ -310,7 +310,7 @@ class OpeningEvolution(StoredLearner):
             self._check(board)
             me = 3 - board.turn  # positions are evaluated for the side that has just moved
             value = self.shape.value(self.weights_, board, me) * board.rows * board.cols
-            # Evolved under one komi; another one changes the score by the difference.
+            # The network evolved with one komi; another komi shifts the score by the difference.
             komi = board.white_bonus - self.settings.komi
             found.append((value if me == BLACK else -value) - komi)
         return np.array(found)
@@ -326,7 +326,7 @@ class OpeningEvolution(StoredLearner):
 
     @property
     def opening_plies(self) -> int:
-        """The number of plies of a game that it evolved for."""
+        """The number of opening plies that the network evolved to play."""
         return 2 * self.settings.moves
 
     @property

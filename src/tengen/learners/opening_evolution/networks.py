@@ -64,7 +64,7 @@ class Shape:
         return weights[:first], weights[first:second].reshape(-1, self.hidden), weights[second:]
 
     def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
-        """Return the plain network of these weights, and its own weights."""
+        """Return the equivalent plain network and its weights."""
         return self, weights
 
     @cached_property
@@ -148,7 +148,7 @@ class _Folded(Shape):
 
     @cached_property
     def _copies(self) -> tuple[Shape, IntArray, int]:
-        """The plain network, which free weight (0: none) each weight copies, how many."""
+        """The plain network, the free weight (0: none) that each weight copies, their number."""
         raise NotImplementedError
 
     @property
@@ -157,7 +157,7 @@ class _Folded(Shape):
         return self._copies[2]
 
     def unfold(self, weights: Weights) -> tuple[Shape, Weights]:
-        """Return the plain network of these weights, and its own weights."""
+        """Return the equivalent plain network and its weights."""
         _check(weights, self.n_weights)
         shape, source, _ = self._copies
         return shape, np.concatenate(([0.0], weights))[source]
@@ -167,8 +167,8 @@ class _Folded(Shape):
 class Tiled(_Folded):
     """The dense network with one symmetric window that most of its units share: 202 on 13x13.
 
-    There 49 units cover 7x7 points each, with the same weights, and count by the orbit of their
-    place; the other six have one weight per orbit of points.
+    There 49 units cover 7x7 points each, with shared weights and one output weight per orbit of
+    their places; the other six have one weight per orbit of points.
     """
 
     plies: int = 2
@@ -176,10 +176,10 @@ class Tiled(_Folded):
     @cached_property
     def _copies(self) -> tuple[Shape, IntArray, int]:
         full = Dense(self.rows, self.cols, self.free, self.plies)
-        # What is not named stays 0: a unit covers its window only.
+        # Weights not named below stay 0: a unit covers only its window.
         source, names = np.zeros(full.n_weights, np.int64), _numbers()
         _, w1, w2 = full.cut(source)
-        m = 1  # the smallest window that needs no more units
+        m = 1  # becomes the smallest window size for which the units suffice
         while (self.rows - m + 1) * (self.cols - m + 1) > full.hidden:
             m += 1
         rows, cols = self.rows - m + 1, self.cols - m + 1
@@ -202,14 +202,14 @@ class Tiled(_Folded):
 class Shared(_Folded):
     """The spatial network with one symmetric kernel per window size: 158 weights on 13x13.
 
-    The second layer has one unit per size, which counts windows by the orbit of their places.
+    The second layer has one unit per size, with one weight per orbit of the windows' places.
     """
 
     @cached_property
     def _copies(self) -> tuple[Shape, IntArray, int]:
         sides = _sides(self.rows, self.cols)
         full = Spatial(self.rows, self.cols, self.free, self.plies, units=len(sides))
-        # What is not named stays 0: a unit of the second layer takes the windows of one size.
+        # Weights not named below stay 0: each second-layer unit reads only windows of one size.
         source, names = np.zeros(full.n_weights, np.int64), _numbers()
         w0, w1, w2 = full.cut(source)
         u = 0
@@ -234,12 +234,12 @@ def _numbers() -> defaultdict[object, int]:
 
 
 def _sides(rows: int, cols: int) -> range:
-    """Return the sides of windows."""
+    """Return the side lengths of the windows."""
     return range(3, min(rows, cols) + 1, 2)
 
 
 def _orbit(r: int, c: int, rows: int, cols: int) -> tuple[int, int]:
-    """Name the orbit of a cell under the symmetries of a rows x cols rectangle."""
+    """Return the orbit of a cell under the symmetries of a rows x cols rectangle."""
     a, b = min(r, rows - 1 - r), min(c, cols - 1 - c)
     return (min(a, b), max(a, b)) if rows == cols else (a, b)
 

@@ -22,7 +22,7 @@ COLOURS: dict[str, tuple[int, ...]] = {"both": (BLACK, WHITE), "black": (BLACK,)
 
 @dataclass(frozen=True)
 class EvolutionSettings(CheckedSettings):
-    """How openings are evolved; `opponent` and `expert` are specs for the record and commands."""
+    """How openings are evolved; `opponent` and `expert` are specs kept for records and commands."""
 
     network: str = setting(
         "dense",
@@ -74,7 +74,7 @@ class EvolutionSettings(CheckedSettings):
         return play_random(board, self.random_plies, np.random.default_rng(seed))
 
     def starts_at(self, generation: int) -> int:
-        """Return the games per colour of an individual of a generation."""
+        """Return the number of games per colour that each individual of a generation plays."""
         more = generation // self.more_starts_every if self.more_starts_every else 0
         return self.starts + more
 
@@ -89,6 +89,6 @@ DEFAULTS = EvolutionSettings()
 
 @lru_cache(maxsize=16)
 def _shape(network: str, rows: int, cols: int, free: bool, plies: int) -> Shape:
-    """Make a shape once: its tables take as long as some games."""
+    """Return a cached shape: building its tables takes as long as several games."""
     kind = SHAPES[network]
     return kind(rows, cols, free=free, plies=plies or kind.plies)

@@ -16,9 +16,9 @@ FIRST_SPREAD = 0.2
 """Standard deviation of the first weights; not in the paper, but Blondie24 drew from +-0.2."""
 _FIRST_STEP = 0.05  # first step size of every weight, not in the paper either
 _CMA_STEP = 0.1  # first step size of CMA-ES, half of the first spread
-_MIRROR_STEP = 0.1  # distance of the mirrored pairs from their mean, likewise
+_MIRROR_STEP = 0.1  # standard deviation of the mirrored pairs around their mean
 _MIRROR_RATE = 0.03  # largest move of the mean per generation and weight; it decreases, see `_move`
-_MIRROR_MEMORY = 0.95  # share of the best that is kept per generation when the mean moves
+_MIRROR_MEMORY = 0.95  # decay per generation of the running average of means
 
 
 def _normals(seed: int, generation: int, child: int, n: int) -> tuple[FloatArray, FloatArray]:
@@ -28,7 +28,7 @@ def _normals(seed: int, generation: int, child: int, n: int) -> tuple[FloatArray
 
 
 class Breeder:
-    """A way of breeding; generation 0 is drawn as in the paper, and by default nobody survives."""
+    """A way of breeding; generation 0 is drawn as in the paper, and by default none survive."""
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
         self.seed = seed
@@ -91,10 +91,10 @@ class PaperStrategy(Breeder):
 
 
 class CmaStrategy(Breeder):
-    """CMA-ES with a diagonal matrix, by the library `cma`; the best is the mean it has reached.
+    """CMA-ES with a diagonal matrix, from the library `cma`; `best` is the current mean.
 
-    The search begins at the best of generation 0. Its state is the fitness of all generations: a
-    run is resumed by repeating the search, which takes milliseconds per generation.
+    The search begins at the best of generation 0. Its state is the fitness of all generations; to
+    resume a run, the search is repeated, which takes milliseconds per generation.
     """
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
@@ -137,7 +137,7 @@ class MirrorStrategy(Breeder):
     """Evolution as gradient ascent: pairs on both sides of a mean, which Adam moves.
 
     The mean begins at the best of generation 0; later generations are mean +- a normal step, and
-    the steps weighted by ranks move it a little. The best is about the mean of the last 20 means.
+    the steps, weighted by rank, move the mean. `best` is roughly the average of the last 20 means.
     """
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
@@ -169,7 +169,7 @@ class MirrorStrategy(Breeder):
         self.moments[1] += 0.01 * (slope**2 - self.moments[1])
         first = self.moments[0] / (1 - 0.9**times)
         second = self.moments[1] / (1 - 0.99**times)
-        # Half as far after 90 generations: what is left to gain is small beside the noise.
+        # Halved after 90 generations: the remaining gain is small compared with the noise.
         rate = _MIRROR_RATE / np.sqrt(1 + times / 30)
         self.mean = self.mean + rate * first / (np.sqrt(second) + 1e-12)
 

@@ -69,7 +69,7 @@ MOVE, CELL, FACING = 4, 5, 6  # a move, its cell, its orientation (-1: it captur
 # The weights: w1 (inputs, hidden), b1 (hidden), w2 (hidden, 1), b2 (1).
 Net = namedtuple("Net", "w1 b1 w2 b2")
 
-# Scratch space; nothing in it outlives a call but `moves` and `values`.
+# Scratch space; only `moves` and `values` remain valid after a call.
 #   after    a position to try moves on; keys: keys of the orientations
 #   masks    3 x words: empty, black, white cells
 #   blocks   facts and head of each block; spread: its bits as in Tables; one row more for scratch
@@ -87,9 +87,9 @@ Room = namedtuple(
 )
 FIXED, SUMS, ACTIVITY, SLOPES, POWERS = range(5)
 
-# One opening, ply by ply (plies first): inputs and their number, who had moved, hashes of the
-# positions before each ply and at the end (for superko); of the gradient when it was learned from:
-# hidden activity, second layer, slope of the output.
+# One opening, with plies as the first axis: inputs and their number, the side that moved, hashes of
+# the positions before each ply and at the end (for superko); for the gradient of each ply, as of
+# when it was learned: hidden activity, second layer, slope of the output.
 Memory = namedtuple("Memory", "index value count side hashes activity w2 slope")
 
 STEPS = 5  # inputs per number of a binary feature; scalars are divided by this
@@ -103,7 +103,7 @@ _FRIEND_CODE, _ENEMY_CODE = np.uint64(2), np.uint64(1)
 
 @inner_kernel
 def _position_keys(s, friend, tables, keys):
-    """Write each orientation's key: two bits a cell, friendly 2, enemy 1, first cell highest."""
+    """Write each orientation's key: two bits per cell, friendly 2, enemy 1, first cell highest."""
     for k in range(keys.shape[0]):
         for w in range(keys.shape[1]):
             keys[k, w] = 0
@@ -151,7 +151,7 @@ def _count_bits(x):
 
 @inner_kernel
 def _count_around(spread, row, colour, masks, facts, i):
-    """Write to `facts[i]` the liberties, friends and enemies of a block of these bits."""
+    """Write to `facts[i]` the liberties, friends and enemies of the block in spread[row]."""
     liberties = friends = enemies = 0
     for w in range(masks.shape[1]):
         others = ~spread[row, OWN, w]
@@ -216,10 +216,10 @@ def _put_stone(slots, cells, facts, row, cell, side, index, value, n):
 def _list_inputs(s, friend, komi, turned, cell_of, slots, blocks, count, index, value):
     """List the inputs of a surveyed position that are not zero, without B; return how many.
 
-    Friends and enemies of feature E are counted from the stone's own view; A says whose it is.
+    Feature E counts friends and enemies from the stone's own view; A gives the stone's side.
     """
     cells = turned.shape[0]
-    # What the board does not show, prisoners and komi.
+    # Prisoners and komi, which the stones do not show.
     lead = s[SCALARS, PRISONERS_B] - s[SCALARS, PRISONERS_W] - komi
     index[0], value[0] = 2 * cells, (lead if friend == BLACK else -lead) / 10.0
     n = 1
@@ -245,7 +245,7 @@ def _sigmoid(x):
 
 @inner_kernel
 def _constant_sums(net, layout, sums):
-    """Write what reaches the hidden layer from every position: biases and feature B."""
+    """Write the hidden sums that all positions have in common: biases and feature B."""
     copy_row(net.b1, sums)
     _add_inputs(net.w1, layout.fixed_index, layout.fixed_value, layout.fixed_index.shape[0], sums)
 
@@ -298,8 +298,8 @@ def _step_inputs(w1, index, value, n, slopes, rate):
 def learn(memory, ply, target, net, layout, room, rate, trace):
     """Move the weights so that the prediction after `ply` comes closer to `target` (Black's view).
 
-    Takes the gradient at the present weights; with `trace` > 0 earlier plies follow, with the
-    gradients they were learned with and weight trace ** age.
+    Uses the gradient at the current weights. With `trace` > 0 earlier plies are updated too, with
+    the gradients stored when they were learned, weighted by trace ** age.
     """
     hidden = net.b1.shape[0]
     sums, slopes = room.units[SUMS], room.units[SLOPES]
@@ -330,7 +330,7 @@ def learn(memory, ply, target, net, layout, room, rate, trace):
 
 @kernel
 def after_ply(s, ply, memory, komi, net, tables, layout, room, rate, trace):
-    """Remember the position after `ply` and learn at the one before it; needed after each ply."""
+    """Store the position after `ply` and learn at the previous one; call after every ply."""
     side = memory.side[ply]
     index, value = memory.index[ply], memory.value[ply]
     output, n = evaluate(s, side, komi, net, tables, layout, room, index, value)
@@ -378,7 +378,7 @@ def _change_block(s, blocks, b, facts, row, turned, cell_of, slots, w1, sums, li
 
 @kernel
 def _block_shift(s, b, colour, touches, blocks, spare, turned, cell_of, slots, w1, sums):
-    """Compute what a new stone near or beside block `b`, not joined, changes; 2 for nothing."""
+    """Compute how a new stone near block `b`, not joined to it, shifts the sums; 2 for no shift."""
     for h in range(sums.shape[1]):
         sums[touches, h] = 0.0
     for k in range(N_FACTS):
@@ -420,7 +420,7 @@ def _join_facts(count, moves, s, colour, n, blocks, spread, masks, cell_spread):
 @kernel
 def _sum_quiet(count, moves, hidden, s, colour, n, blocks, spread, base, shift, shifted, index,
                value, turned, cell_of, slots, w1):  # fmt: skip
-    """Write the hidden layer's sums after each quiet move, from what it changes."""
+    """Write the hidden sums after each quiet move by adding only the inputs that it changes."""
     units = hidden.shape[1]
     for i in range(count):
         o = moves[i, FACING]
@@ -454,7 +454,7 @@ def _sum_quiet(count, moves, hidden, s, colour, n, blocks, spread, base, shift, 
 
 @kernel
 def _squash(moves, hidden, powers, bits):
-    """Replace sums by sigmoids, right to about the last digit, in loops that become vector code.
+    """Replace sums by sigmoids, accurate to about the last digit, in loops that vectorise.
 
     exp(x) is 2 ** k times a polynomial in x - k log 2. `bits` is the memory of `powers` from row
     POWERS: adding `_SHIFTER` to a number leaves its nearest whole number in the last bits.
@@ -528,7 +528,7 @@ def _list_moves(s, colour, cells, turned, keys, hashes, count, after, moves):
 def rate_moves(s, net, komi, tables, layout, hashes, count, room):
     """Rate every move but the pass into `room.moves` and `room.values`; return how many there are.
 
-    The first `count` hashes are those of earlier positions, which may not come again.
+    The first `count` hashes are those of earlier positions, which must not be repeated.
     """
     colour = s[SCALARS, TURN]
     moves, values, hidden = room.moves, room.values, room.hidden

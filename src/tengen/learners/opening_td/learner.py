@@ -1,7 +1,7 @@
 """The opening player as an estimator, its training, and matches of openings.
 
-Game number g of a training draws from streams named by (seed, g), so a training that is stopped
-after any game and continued gives the same weights, bit for bit.
+Game g draws from random streams seeded with (seed, g), so a training that is stopped after any game
+and resumed gives the same weights, bit for bit.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def make_net(settings: TDSettings) -> kernels.Net:
 
 
 def _most_active(settings: TDSettings, stones: int) -> int:
-    """Return the largest number of active inputs of so many stones, without feature B."""
+    """Return the maximum number of active inputs with `stones` stones, without feature B."""
     return 1 + stones * (2 + sum(QUANTITIES[f] for f in settings.features[1:] if f != "B"))
 
 
@@ -162,7 +162,7 @@ def make_memory(settings: TDSettings) -> kernels.Memory:
 
 
 def dense_inputs(board: Board, settings: TDSettings, *, friend: int, komi: float) -> FloatArray:
-    """Return the whole input vector of a position from `friend`'s view, in its own orientation."""
+    """Return the full input vector of a position from `friend`'s view, canonically oriented."""
     tables, layout, room = tables_of(*settings.shape), layout_of(settings), make_room(settings)
     work = make_net(settings), tables, layout, room, room.index, room.value
     _, n = kernels.evaluate(board.state, friend, komi, *work)
@@ -189,8 +189,8 @@ class OpeningTD(StoredLearner):
 
     kind = "opening-td"
     net_: kernels.Net
-    games_: int  # openings it was trained with
-    scale: float = 10.0  # points that turn even chances into 73 %; a card may override it
+    games_: int  # number of openings trained on
+    scale: float = 10.0  # lead in points that means a 73 % chance to win; a card may override it
 
     def __init__(self, *, settings: TDSettings = DEFAULTS) -> None:
         self.settings = settings
@@ -215,8 +215,8 @@ class OpeningTD(StoredLearner):
     ) -> Self:
         """Learn from openings that the expert finishes, by self-play unless there is an opponent.
 
-        With a run training continues there and writes a learning curve, judged by `referee` (by
-        default the expert). `on_game` gets the number of openings played so far.
+        With `run`, training resumes from its checkpoint and records a learning curve, judged by
+        `referee` (by default the expert). `on_game` gets the number of openings played so far.
         """
         self.__dict__.pop("desk", None)
         if run and run.start:
@@ -291,7 +291,7 @@ class OpeningTD(StoredLearner):
         return plies, bool(rng.random() < settings.random_opponent)
 
     def _explore(self, board: Board, ply: int, stream: NDArray[np.uint64]) -> int:
-        """Choose a move of training: mostly the best, else one drawn by softmax."""
+        """Choose a training move: usually the best, otherwise one drawn by softmax."""
         settings, room = self.settings, self.desk.room
         count = self._rate(board, self.desk.memory.hashes, ply + 1)
         if count == 0:
@@ -316,7 +316,7 @@ class OpeningTD(StoredLearner):
 
     @property
     def opening_plies(self) -> int:
-        """The number of plies of a game that it has learned to play."""
+        """The number of opening plies that it has learned to play."""
         return self.settings.opening_plies
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
@@ -331,11 +331,11 @@ class OpeningTD(StoredLearner):
             board.state, friend, komi, self.net_, tables, layout, room, room.index, room.value
         )
         value = ((output if friend == BLACK else 1 - output) - 0.5) * 2 * self.settings.largest
-        # Learned under one komi; another one changes the score by the difference.
+        # Learned with one komi; another komi shifts the score by the difference.
         return float(value - (board.white_bonus - komi))
 
     def priors(self, board: Board) -> FloatArray:
-        """Return a softmax over the values of legal moves; pass only where there is no other."""
+        """Return a softmax over the values of legal moves; pass only if there is no other move."""
         out = np.zeros(board.rows * board.cols + 1)
         moves = [p for p in board.legal_moves if p]
         if not moves:
@@ -352,7 +352,7 @@ class OpeningTD(StoredLearner):
         return out
 
     def best_move(self, board: Board) -> Point:
-        """Return the move after which it likes the position best, superko respected."""
+        """Return the legal move (superko included) after which it values the position most."""
         self._check_board(board)
         count = self._rate(board, np.zeros(1, np.int64), 0)
         room = self.desk.room
@@ -404,14 +404,14 @@ class OpeningTD(StoredLearner):
 
 
 def _stream(seed: int, index: int) -> NDArray[np.uint64]:
-    """Return a generator of the kernels at the start of a stream."""
+    """Return a random generator for the kernels, at the start of stream `index` of a seed."""
     stream = np.empty(1, np.uint64)
     seed_stream(stream, seed, index)
     return stream
 
 
 def _random_move(board: Board, stream: NDArray[np.uint64]) -> Point:
-    """Draw any legal move but a pass; a pass where there is no other."""
+    """Draw a random legal move; pass only if there is no other."""
     cells = np.flatnonzero(board.legal_mask()[:-1])
     if not len(cells):
         return PASS
@@ -420,7 +420,7 @@ def _random_move(board: Board, stream: NDArray[np.uint64]) -> Point:
 
 
 def _chosen(player: Player, board: Board, rng: np.random.Generator) -> Point:
-    """Return a player's move, which may not resign."""
+    """Return a player's move; raise `TengenError` if it resigns."""
     move = player.choose(board, rng)
     if move < PASS:
         raise TengenError(f"{player.name} resigned in the opening")
@@ -455,7 +455,7 @@ class OpeningMatch:
 
     @property
     def rate(self) -> Rate:
-        """How side A did; pairs are taken as independent games."""
+        """Side A's results; the games of a pair are treated as independent."""
         return Rate.of(self.scores)
 
 
@@ -497,7 +497,7 @@ def _play_opening(
 ) -> Board:
     """Play one opening of a match."""
     board = Board(*terms.shape, komi=terms.komi)
-    # The first random plies are those of the other game of the pair; the rest is the game's own.
+    # Both games of a pair have the same random first plies; all other draws are a game's own.
     draw: Callable[[Board, Any], Point] = random_point
     start: Any = np.random.default_rng([seed, number // 2, 5])
     rest: Any = np.random.default_rng([seed, number, 6])

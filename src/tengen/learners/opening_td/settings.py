@@ -1,7 +1,7 @@
-"""What an opening player is: its input features and how it is trained.
+"""Settings of an opening player: its input features and its training.
 
-Feature A is the stones (and, once, prisoners and komi), B the distances to the edges, C the
-liberties of a stone's block, D its size, E the stones near it. B to E are scalar or binary each.
+Feature A is the stones (with one input for prisoners and komi), B the distances to the edges, C the
+liberties of a stone's block, D its size, E the stones near it. Each of B to E is scalar or binary.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A *part* is a block of stones or an empty region. Sets of points are rows of boolean matrices with a
 column per point (row-major), relations of parts are square boolean matrices, and most features are
-sums over such sets. What playouts say is turned to the block's own colour: +1 is its own. Playouts
-have a constant seed and start from both sides: the same stones always give the same numbers.
+sums over such sets. Ownership by playouts is from the block's own view: +1 is its own. Playouts
+have a constant seed and start with either side, so the same stones always give the same numbers.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -51,14 +51,14 @@ HEAVY_MEAN, LIGHT_MEAN, UNCONDITIONAL = PAPER + 4, PAPER + 5, PAPER + 6
 _LIGHT, _HEAVY = 24, 20  # light and heavy playouts for each side to begin
 _SEED = 11
 _EYE_LIMIT = 5  # an enclosed region smaller than this is called eyespace
-_HEAVY_GAP, _LIGHT_GAP = 0.06, 0.15  # blocks whose mean ownership differs less than this are bound
+_HEAVY_GAP, _LIGHT_GAP = 0.06, 0.15  # blocks whose mean ownership differs by less are bound
 _ENEMY = np.array([0, WHITE, BLACK])
 _COLOURS = np.array([[0], [BLACK], [WHITE]])
-_SIGN = np.array([[1.0], [1.0], [-1.0]])  # what turns Black's view into that of each colour
+_SIGN = np.array([[1.0], [1.0], [-1.0]])  # turns Black's view into each colour's
 
 
 def bordered(grid: NDArray[Any], border: int) -> NDArray[Any]:
-    """Return a grid as a bordered line."""
+    """Flatten a grid into a bordered line of points; fill off-board points with `border`."""
     rows, cols = grid.shape
     out = np.full((rows + 2, cols + 1), border, grid.dtype)
     out[1 : rows + 1, 1:] = grid
@@ -66,14 +66,14 @@ def bordered(grid: NDArray[Any], border: int) -> NDArray[Any]:
 
 
 def meets(a: BoolArray, b: BoolArray) -> BoolArray:
-    """Return whether the set in row i of `a` has something in common with that in row j of `b`."""
+    """Return whether the set in row i of `a` intersects the set in row j of `b`."""
     out = np.zeros((len(a), len(b)), np.bool_)
     find_common(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
     return out
 
 
 def closure(joined: BoolArray) -> BoolArray:
-    """Return which items a symmetric relation joins, through any number of others."""
+    """Return the reflexive and transitive closure of a symmetric relation."""
     linked = joined | np.eye(len(joined), dtype=np.bool_)
     while True:
         further = meets(linked, linked)
@@ -85,7 +85,7 @@ def closure(joined: BoolArray) -> BoolArray:
 def sums(sets: BoolArray, colours: IntArray, *facts: NDArray[Any]) -> FloatArray:
     """Add facts up over sets, in order: one row per set, one column per fact.
 
-    A fact has a number per item, or three rows of them of which a set uses that of its colour.
+    A fact has one number per item, or three rows of them, indexed by the colour of the set.
     """
     values = np.empty((3, sets.shape[1], len(facts)))
     for k, fact in enumerate(facts):
@@ -104,7 +104,7 @@ def _distances(rows: int, cols: int) -> tuple[FloatArray, BoolArray]:
 
 
 def by_kind(owned: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the ownership in heavy and in light playouts, no matter who moves first."""
+    """Return the ownership in heavy and in light playouts, averaged over who moves first."""
     return (owned[2] + owned[3]) / 2, (owned[0] + owned[1]) / 2
 
 
@@ -123,36 +123,36 @@ class Parts:
 
 
 class PositionFeatures(Parts):
-    """The parts of a position with what is known of them before any playout."""
+    """The parts of a position and their features; methods take playout results."""
 
     def __init__(self, grid: NDArray[np.int8]) -> None:
         super().__init__(grid)
         width, colour, stones = grid.shape[1] + 1, self.colour, self.colour > 0
-        # Sets of points: those of every part, those beside it, the empty ones among these.
+        # Sets of points: those of every part, those adjacent to it, the empty ones among these.
         self.points = self.part.ravel() == np.arange(len(self.size))[:, None]
         self.rim = (self._beside(self.points) > 0) & ~self.points
         self.liberties = self.rim & (self.grid.ravel() == 0)
-        # The connected points that do not hold a colour, and that colour, of both colours.
+        # For both colours: the connected areas without stones of that colour, and the colour.
         sets = [self._sets(np.where(self.grid == c, -1, 0))[1] for c in (BLACK, WHITE)]
         self._areas = np.concatenate(sets), np.repeat([BLACK, WHITE], [len(each) for each in sets])
         # Of every point: the liberties, at most two, that each colour would have there; the owner
-        # of the one-point eye, his negative if it is false, else 0; the stones of each colour
-        # beside it.
+        # if it is a one-point eye, negated if the eye is false, else 0; the adjacent stones of
+        # each colour.
         played, eyes = np.zeros((3, len(self.line)), np.int64), np.zeros(len(self.line), np.int64)
         liberties_if_played(self.line, width, played)
         eye_map(self.line, width, eyes)
         self._played, self._eyes = self._inside(played), self._inside(eyes)
         self._stones_beside = self._beside(self.grid.ravel() == _COLOURS).astype(np.int64)
-        # Relations of parts: which touch, which are enemies that touch, which blocks have one
-        # colour or different ones, which are joined by shared liberties, over and over.
+        # Relations of parts: which touch, which are touching enemies, which blocks have the same
+        # colour or opposite ones, which are chained together by shared liberties.
         self.adjacent = meets(self.rim, self.points)
         self._enemies = self.adjacent & stones & stones[:, None]
         self._same = (colour == colour[:, None]) & stones
         self._opposite = colour == np.where(stones, 3 - colour, -1)[:, None]
         self._chains = closure(meets(self.liberties, self.liberties) & self._same)
-        # Of every part: bit 1 where it has Black beside it, bit 2 where White; the number of the
-        # area without enemies in which it lies; over its points the distances to the edges, and how
-        # many touch each colour.
+        # Of every part: bit 1 if it touches Black, bit 2 if White; the number of the area without
+        # enemies in which it lies; summed over its points, the distances to the edges and how many
+        # points touch each colour.
         self._touch = np.bitwise_or.reduce(np.where(self.adjacent, colour, 0), axis=1)
         areas, without = self._areas
         inside = areas[:, self.points.argmax(axis=1)].T & (without == 3 - colour[:, None])
@@ -187,13 +187,13 @@ class PositionFeatures(Parts):
         return sums(sets, self.colour, *facts)
 
     def _of_blocks(self, columns: list[NDArray[Any]]) -> FloatArray:
-        """Join columns to a table, with zeros for empty regions."""
+        """Join columns into a table, with zeros for empty regions."""
         table: FloatArray = np.column_stack(columns).astype(np.float64)
         table[self.colour == 0] = 0.0
         return table
 
     def paper(self, protected_below: int = 1) -> FloatArray:
-        """Return the features of Burzillo's scoring paper, whose 46 lack columns 16 and 31.
+        """Return the 46 features of Burzillo's scoring paper; columns 16 and 31 are additions.
 
         A liberty where the enemy would have fewer than `protected_below` liberties is protected.
         """
@@ -224,7 +224,7 @@ class PositionFeatures(Parts):
         ])  # fmt: skip
 
     def _regions(self, near: BoolArray, free: BoolArray) -> FloatArray:
-        """Describe the empty regions near blocks or chains with these liberties.
+        """Return features of the empty regions near blocks or chains with these liberties.
 
         Enclosed: number, size, perimeter, centre of mass (a pair); eyespace: number, size,
         perimeter; disputed: number, own liberties, friendly and enemy liberties in them.
@@ -265,7 +265,7 @@ class PositionFeatures(Parts):
         return self._sum(self.points, *(_SIGN * mean / size for mean in by_kind(owned))).T
 
     def _spread(self, masks: BoolArray, colours: IntArray, means: FloatArray) -> FloatArray:
-        """Return the least, the largest and the mean by stones over parts, zeros for none."""
+        """Return the minimum, maximum and size-weighted mean over sets of parts; zeros if empty."""
         low = np.where(masks, means, 2.0).min(axis=1)
         high = np.where(masks, means, -2.0).max(axis=1)
         mass, weighted = sums(masks, colours, self.size, means * self.size).T
@@ -273,7 +273,7 @@ class PositionFeatures(Parts):
         return np.where(mass > 0, spread, 0.0).T
 
     def surroundings(self, owned: FloatArray) -> FloatArray:
-        """Return what playouts, Benson's algorithm and the areas around it say of every block.
+        """Return every block's features from playouts, Benson's algorithm and surrounding areas.
 
         `owned` is the mean ownership of each point, +1 Black to -1 White, as `finish` orders it.
         """
@@ -331,10 +331,10 @@ class PositionFeatures(Parts):
         ])  # fmt: skip
 
     def groups(self, alive: FloatArray) -> FloatArray:
-        """Return what becomes of every block's group, given each block's chance to be alive.
+        """Return features of every block's group, given each block's probability of being alive.
 
-        Blocks below one half are taken off. What they leave joins the empty points to fields;
-        living blocks of a colour that share a field no living enemy touches are a group.
+        Blocks below one half are removed. Their points and the empty points form fields; living
+        blocks of one colour that share a field which no living enemy touches form a group.
         """
         colour, size, points = self.colour, self.size, self.points
         living, dead = (colour > 0) & (alive >= 0.5), (colour > 0) & (alive < 0.5)
@@ -361,7 +361,7 @@ class PositionFeatures(Parts):
         chance, least = chance / stones, np.where(groups, alive, 1.0).min(axis=1)
         own_group = [n_fields, ground, (owned * room).max(axis=1), stones, blocks, chance, least]
         fight = [self._sum(prey, size), np.where(prey, alive, 0.0).max(axis=1), dame, in_seki > 0]
-        # The living enemies beside a block, or beside its field if it is dead.
+        # The living enemies adjacent to a block, or to its field if it is dead.
         field = number[points.argmax(axis=1)]
         foes = np.where(living[:, None], self._enemies & living, touching[field] & self._opposite)
         left = [
@@ -383,7 +383,7 @@ class PositionFeatures(Parts):
         """Return the number of the first block bound to each block, and the bonds' features.
 
         A *bond* is a set of blocks of one colour, in one area, that live or die together: what a
-        player calls a group. Its features say most about seki.
+        player calls a group. Its features matter most for seki.
         """
         alike = self._same & (self.home == self.home[:, None])
         alike &= np.abs(mean_h - mean_h[:, None]) < _HEAVY_GAP
@@ -407,7 +407,7 @@ class PositionFeatures(Parts):
                 enclosed * self.size,
             ),
         ])  # fmt: skip
-        # The weakest enemy bond beside it: the one with the least ownership of its own stones.
+        # The weakest adjacent enemy bond: the one with the least ownership of its own stones.
         order = np.lexsort((bond, facts[:, 2]))
         beside = meets(bonds, self._enemies)[:, order]
         there, weakest = beside.sum(axis=1) > 0, order[beside.argmax(axis=1)]
@@ -418,9 +418,9 @@ class PositionFeatures(Parts):
         return bond, self._of_blocks([facts, other * there[:, None]])
 
     def attacks(self, bond: IntArray, mean_h: FloatArray, mean_l: FloatArray) -> FloatArray:
-        """Return whether every bond falls: attacked first, holding, defended first, or not read.
+        """Return whether a bond falls if attacked first, holds, falls if defended, or is not read.
 
-        Bonds with too much room and those that playouts leave no doubt about are not read.
+        Bonds with too much space and those on which playouts are clear are not read.
         """
         out = np.zeros((len(bond), 4))
         out[self.blocks, 3] = 1.0
@@ -454,15 +454,15 @@ class Described:
     """A position with the features of its parts."""
 
     position: Parts
-    bond: IntArray  # number of the first block that shares the fate of a block
+    bond: IntArray  # number of the first block of each block's bond
     features: FloatArray  # one row per part, INPUTS columns; zeros for empty regions
     ownership: FloatArray  # mean of the heavy playouts
     area: IntArray  # number of the area without enemies in which a block lies
-    sound: bool = True  # False if a block has no liberty, which makes playouts impossible
+    sound: bool = True  # False if a block has no liberties, so that playouts are impossible
 
 
 def first_opinion(mean_h: FloatArray, mean_l: FloatArray) -> FloatArray:
-    """Return every block's chance to live according to playouts alone."""
+    """Return every block's probability of being alive according to playouts alone."""
     return np.clip((1 + (mean_l + 2 * mean_h) / 3) / 2, 0.01, 0.99)
 
 
@@ -486,7 +486,7 @@ def describe(grid: NDArray[np.int8]) -> Described:
 
 
 def pool(logit: FloatArray, size: IntArray, bond: IntArray) -> FloatArray:
-    """Return logits averaged by size over the blocks of a bond, which live or die together."""
+    """Return logits averaged, weighted by size, over the blocks of each bond."""
     _, number = np.unique(bond, return_inverse=True)
     mass = np.bincount(number, weights=size)
     return (np.bincount(number, weights=logit * size) / mass)[number]
@@ -507,7 +507,7 @@ class BlockTable:
     start: IntArray
     block: IntArray  # number of the block within its game's parts
     area: IntArray  # number of the area without enemies in which a block lies, per game
-    bond: IntArray  # number of the first block that shares its fate; different for each game
+    bond: IntArray  # number of the first block of its bond; distinct across games
     features: Float32Array
 
     def __len__(self) -> int:
@@ -562,7 +562,7 @@ class BlockTable:
         return (territory_margins(self.grids, dead) == self.target) & self.known
 
     def described(self, game: int) -> Described:
-        """Return one game's position as `describe` returned it, but for the features."""
+        """Return one game's position as `describe` returned it, without features and areas."""
         position = Parts(self.grids[game])
         bond = np.arange(len(position.size))
         bond[position.blocks] = self.bond[self.rows(game)] - game * self.grids[0].size
@@ -587,7 +587,7 @@ def describe_games(
     first = np.arange(len(found)) * grids[0].size
 
     def rows(arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
-        """Join what is known of each game's parts, without its empty regions."""
+        """Concatenate arrays over the parts of each game, keeping only the blocks."""
         return np.concatenate([array[block] for array, block in zip(arrays, blocks, strict=True)])
 
     return BlockTable(

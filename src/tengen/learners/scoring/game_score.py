@@ -35,12 +35,12 @@ from tengen.records.record import board_at, rules_named
 from tengen.records.sgf_grammar import GameTree
 from tengen.statistics import wilson
 
-# Chance of a right count from which a game that ended by two passes is taken for finished. Of 141
-# games to train on all lie above 0.34; of 281 cut to 65 % of their moves all lie below 0.13.
+# Least probability of a right count for a game that ended by two passes to count as finished. All
+# of 141 training games are above 0.34; all of 281 cut to 65 % of their moves are below 0.13.
 _LEAST_PASSED = 0.2
-# Chance of a pass, by the network, from which a settled game without passes may have ended. Of 300
-# games to train on, without their last passes, 92 % lie above it; of the same games cut to 85 % of
-# their moves, and of 300 made ones on 9x9, none that counts as recorded does.
+# Least probability of a pass, by the network, for a settled game without passes to have ended. Of
+# 300 training games without their last passes, 92 % are above it; of the same games cut to 85 % of
+# their moves, and of 300 self-made ones on 9x9, none whose count equals the recorded score is.
 LEAST_PASS = 0.01
 
 
@@ -57,7 +57,7 @@ class GameScore:
     safe_probability: float
     remarks: list[str]
     estimate: Outlook | None = None
-    """What a game that is not finished is expected to come to; None for one that is."""
+    """The expected outcome of an unfinished game; None for a finished one."""
 
     @property
     def count(self) -> Count:
@@ -207,7 +207,7 @@ def _is_finished(
 
     Two passes end a game, unless the position is wide open. A position without moves is finished if
     its count is more likely right than not. Otherwise the scorer must trust its count (`settled`),
-    the record tell the same, and `pass_chance` (None: unknown) not say that nobody would pass.
+    the record must give the same score, and `pass_chance`, unless None, be at least LEAST_PASS.
     """
     record = score.record
     if _passed_twice(record):
@@ -242,7 +242,7 @@ def _remarks(record: GameRecord, board: Board) -> list[str]:
 
 
 def _about_rules(record: GameRecord) -> list[str]:
-    """Return which rules the count follows if the record names none."""
+    """Return a remark on the rules of the count if the record names none or unknown ones."""
     if not record.rules:
         return ["the record names no rules: counted by Japanese ones"]
     try:
@@ -348,7 +348,7 @@ def evaluate(
     progress: Progress = lambda name, done, of: None,
 ) -> dict[str, Any]:
     """Score games and compare with their recorded results."""
-    scorer.read(np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8))  # compiles before the clock
+    scorer.read(np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8))  # compile before timing
     ours = Accuracy()
     begin = time.process_time()
     safe = exact_when_safe = 0

@@ -1,8 +1,8 @@
 """Decide which blocks are alive, given their logits, and measure the doubts about the decision.
 
 The decision is consistent (see `settle`). Stones in seki are those that the careful count finds
-alive with fewer than two eyes. A lopsided count speaks against a doubtful decision: whoever is far
-behind resigns, and games that are played to the end are close. Prisoners and komi are ignored.
+alive with fewer than two eyes. A lopsided count is evidence against a doubtful decision: players
+far behind resign, so games played to the end are close. Prisoners and komi are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tengen.learners.scoring.network import Ensemble, sigmoid
 DOUBTS = 14  # number of doubts, the inputs from which the chance of a right count is learned
 _POINTS, _CAUTION = 14.0, 1.0
 """To flip a decision, the count must become closer by this many points per unit of its logit and of
-caution. Fitted to held-out training games; 10 to 16 points do as well.
+caution. Fitted to held-out training games; 10 to 16 points work as well.
 """
 
 
@@ -61,7 +61,7 @@ def _answer(described: Described, logit: FloatArray) -> Judgement:
 def judge(described: Described, logit: FloatArray) -> Judgement:
     """Turn the logits of all parts into one consistent answer.
 
-    It is that of the logits, or that with one bond flipped if its count is far closer.
+    The answer follows the logits, or the logits with one bond flipped if that count is far closer.
     """
     blocks = described.position.blocks
     bonds = described.bond[blocks]

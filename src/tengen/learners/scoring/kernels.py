@@ -1,4 +1,4 @@
-"""Number connected points, play finished positions out, and make verdicts on blocks consistent.
+"""Number connected regions, play finished positions out, and make blocks' status consistent.
 
 Except in `connect`, a position is a bordered line of colours. Neither the ko nor the side to move
 matters: half of the playouts begin with Black, half with White.
@@ -24,7 +24,7 @@ from tengen.jit import kernel
 
 @kernel
 def connect(kind, number):
-    """Number the connected points of one kind in a grid, by their first points; return how many.
+    """Number the connected regions of equal kind in a grid by first point; return how many.
 
     Points of a negative kind get -1.
     """
@@ -44,7 +44,7 @@ def connect(kind, number):
 
 @kernel
 def find_common(a, b, out):
-    """Set out[i, j] where the sets a[i] and b[j] have something in common."""
+    """Set out[i, j] where the sets a[i] and b[j] intersect."""
     items = np.empty(a.shape[1], np.int64)
     for i in range(a.shape[0]):
         n = 0
@@ -73,8 +73,8 @@ def add_up(masks, colours, values, out):
 def finish(line, rows, cols, light, heavy, seed, shapes, ownership):
     """Run `light` and `heavy` playouts with each side to move first.
 
-    Adds to ownership[kind * 2 + mover] (kind 0 light, 1 heavy; mover 0 Black, 1 White) +1 for
-    Black's and -1 for White's points, row-major. Leaves it alone if a block has no liberty.
+    ownership[kind * 2 + mover] (kind 0 light, 1 heavy; mover 0 Black, 1 White) gets +1 for Black's
+    and -1 for White's points, row-major. Returns False, adding nothing, if a block has no liberty.
     """
     n = line.shape[0]
     width = U((cols + 1) * 8)
@@ -105,7 +105,7 @@ def finish(line, rows, cols, light, heavy, seed, shapes, ownership):
 
 @kernel
 def _count_once(x, seen, mark):
-    """Return whether part x is new under this mark."""
+    """Mark part `x` as seen; return whether it was not seen before under this mark."""
     if seen[x] == mark:
         return False
     seen[x] = mark

@@ -54,16 +54,16 @@ class Reading:
 
     dead: BoolArray
     seki: BoolArray
-    alive: FloatArray  # probability of every stone to be alive; zero on empty points
+    alive: FloatArray  # probability that each stone is alive; zero on empty points
     ownership: FloatArray  # +1 Black to -1 White
     safe: bool
     safe_probability: float
 
 
 class CanonicalPosition:
-    """The least of a position's eight orientations with and without colours swapped.
+    """The smallest of a position's eight orientations with and without colours swapped.
 
-    `ways` are the transformations (element, swapped) that lead there.
+    `ways` lists the transformations (element, swapped) that produce it.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -111,8 +111,8 @@ class BlockScorer(StoredLearner):
     ) -> Self:
         """Learn from games with counted results; `table` is `describe_games(games)` if known.
 
-        `made` are further positions with known dead stones. Each fold is judged by networks that
-        learned from the others, to learn how often an answer is right; then from all games.
+        `made` are further positions with known dead stones. Networks trained on the other folds
+        judge each fold, to learn how often an answer is right; the final ones train on all games.
         """
         fold, rng = self.folds(games)
         described = describe_games(games) if table is None else table
@@ -205,10 +205,10 @@ class BlockScorer(StoredLearner):
                 logit[block] = even[part == block].mean()
         found = judge(described, logit)
         chance = float(self.safety_.chances(found.doubts[None, :])[0])
-        # Without stones of both colours, or without playouts, there is nothing to go by.
+        # No basis for an answer without playouts or without stones of both colours.
         if not described.sound or not ((grid == BLACK).any() and (grid == WHITE).any()):
             chance = 0.0
-        # Never measured on such boards.
+        # Accuracy was never measured on such boards.
         if min(grid.shape) < _SMALLEST or max(grid.shape) > _LARGEST:
             chance = min(chance, 0.5)
         alive = np.where(form.grid > 0, sigmoid(logit)[part], 0.0)

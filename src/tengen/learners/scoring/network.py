@@ -1,7 +1,7 @@
 """Small networks with one hidden layer of tanh units and one logistic output, and their training.
 
 Inputs pass through a signed logarithm (most are counts) and are standardised. The weights are a
-list of arrays [W, b, v, c]. The order of inputs in memory decides the last digits of a product.
+list of arrays [W, b, v, c]. The memory layout of the inputs affects the last digits of products.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -29,7 +29,7 @@ def bend(features: FloatArray) -> FloatArray:
 
 
 def initial(inputs: int, hidden: int, seed: int) -> list[FloatArray]:
-    """Return random small weights [W, b, v, c]."""
+    """Return small random weights [W, b, v, c]."""
     rng = np.random.default_rng(seed)
     return [
         rng.normal(0.0, 1.0 / np.sqrt(inputs), (inputs, hidden)),
@@ -137,7 +137,7 @@ class Ensemble:
 
     @classmethod
     def read(cls, tensors: Mapping[str, NDArray[Any]], inputs: int, prefix: str = "") -> Self:
-        """Return what `tensors` gave; raise `ModelError` if it is not for so many inputs."""
+        """Read what `tensors` returned; raise `ModelError` if it does not have `inputs` inputs."""
         made = cls(*(tensors[prefix + name].astype(np.float64) for name in NAMES))
         members, _, hidden = made.w.shape
         layer = members, hidden

@@ -1,7 +1,7 @@
 """Learn from final scores alone which blocks are alive.
 
 The first labels come from playouts. Every round labels the games whose count equals the recorded
-score, or does so with one or two of the most doubtful groups flipped; trains networks on them; and
+score, as it is or with one or two of the most doubtful groups flipped; trains networks on them; and
 labels again with the networks, until a round adds no game. From its judgements of held-out games
 the scorer learns how often its count is right.
 """
@@ -30,10 +30,10 @@ from tengen.learners.scoring.network import LIMIT, Ensemble, train_ensemble
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.records import GameArrays
 
-_MOST_DOUBT = 4.0  # groups are flipped only up to this doubt, in logits
+_MOST_DOUBT = 4.0  # maximum cost of flipping groups, in logits
 _CANDIDATES, _PAIRED = 14, 8
 Report = Callable[[dict[str, float]], None]
-_Trial = tuple[tuple[float, tuple[int, ...]], ...]  # groups to flip at once, each with its doubt
+_Trial = tuple[tuple[float, tuple[int, ...]], ...]  # groups to flip at once, each with its cost
 
 
 @dataclass
@@ -64,9 +64,9 @@ class Trained:
 
 
 def _clusters(table: BlockTable, game: int, z: FloatArray) -> list[tuple[float, tuple[int, ...]]]:
-    """Return groups that may be flipped, with their doubt, doubtful first.
+    """Return groups that may be flipped, with the cost of each in logits, most doubtful first.
 
-    Blocks of one colour and fate in one area without enemies form a group; so does each alone.
+    A group is all blocks of one status in one area without enemies, or one such block alone.
     """
     together: dict[tuple[int, bool], list[int]] = {}
     for row in range(table.start[game], table.start[game + 1]):
@@ -166,7 +166,7 @@ def learn_from_scores(
         if trained and believed.sum() <= trained.believed.sum() and number > 2:
             trained.history = history
             break
-        # Early rounds only find labels: one member is enough.
+        # Early rounds serve only to find labels: one network is enough.
         members = settings.members if number >= settings.rounds - 1 else 1
         use = believed[table.game] & rows
         x, target, weight = map(
@@ -187,7 +187,7 @@ def learn_from_scores(
 # ----- When a count is safe -----
 
 _SAFE_SHARE = 0.885  # share of held-out finished games to call safe; the rest are the most doubtful
-_CUTS = (0.4, 0.65, 0.85)  # shares of the moves to which games are cut, as unfinished ones
+_CUTS = (0.4, 0.65, 0.85)  # shares of the moves to which games are cut to get unfinished ones
 _CUT_GAMES = 120  # approximate number of games to cut
 UNFINISHED = "unfinished"
 
@@ -217,9 +217,9 @@ class Evidence(dict[str, tuple[list[FloatArray], list[bool]]]):
 
 
 def fit_safety(evidence: Evidence, *, seed: int = 0) -> tuple[Safety, dict[str, float]]:
-    """Learn when a count is right; also return the measurements.
+    """Learn when a count is right; also return the calibration figures.
 
-    The chance required everywhere is that from which `_SAFE_SHARE` of the scored games are safe.
+    The required probability, the same for all kinds, makes `_SAFE_SHARE` of scored games safe.
     """
     kinds = sorted((kind for kind in evidence if evidence[kind][0]), key=UNFINISHED.__eq__)
     inputs = np.array([row for kind in kinds for row in evidence[kind][0]])

@@ -2,7 +2,7 @@
 
 To make a game, a player plays against itself until all dead stones are captured. The game is cut
 where its borders are closed and it is settled: no matter who moves first from there and needs one
-point more, no stone changes its fate and no territory its owner. The record marks territory (TB,
+more point, no stone changes its status and no territory its owner. The record marks territory (TB,
 TW), which shows the dead stones.
 """
 
@@ -43,7 +43,7 @@ Tell = Callable[[str, int, int], None]  # called with a label, the number done a
 
 @dataclass(frozen=True)
 class Making:
-    """Finished games to make and to learn from."""
+    """A specification of finished games to make and to learn from."""
 
     size: int
     games: int
@@ -52,7 +52,7 @@ class Making:
 
     @property
     def board(self) -> str:
-        """The size of the board in words."""
+        """The board size as text, such as 9x9."""
         return f"{self.size}x{self.size}"
 
     @property
@@ -118,8 +118,8 @@ _KOMI = 6.5
 _RANDOM_PLIES = 2
 _FIRST, _STRIDE = 0.55, 4  # share of a game before the first trial, and the plies between trials
 _WIDEST_DAME = 3  # size of the largest area of dame: with more, a border is not closed yet
-# Further playouts that must end like the game. The sides begin by turns, with a komi that puts them
-# behind by half a point: a side that is ahead anyway lets stones die.
+# Further playouts that must end like the game. The sides take turns to begin, with a komi that
+# puts the beginner half a point behind: a side that is ahead anyway lets stones die.
 _AGREE = 4
 _ATTACKS = 4  # maximum attempts of each side to capture the other's remaining dead stones
 
@@ -127,7 +127,7 @@ _ATTACKS = 4  # maximum attempts of each side to capture the other's remaining d
 def make_games(
     making: Making, seed: int, *, workers: int = 1, tell: Tell = lambda what, done, of: None
 ) -> list[GameRecord]:
-    """Return finished games without those that never settled; a record names player and seed."""
+    """Make games and return those that settled; each record names player and seed."""
     seeds = spawn_seeds(seed, making.games, f"made {making.board}")
     found = []
     made = map_jobs(partial(make_game, making), seeds, workers=workers, ordered=True)
@@ -166,7 +166,7 @@ def _behind(grid: Grid, score: float, colour: int) -> Board:
 
 
 def fates(grid: Grid, owners: Sequence[Grid]) -> BoolArray | None:
-    """Return the dead stones if all these ends agree on stones and territory but dame, or None."""
+    """Return the dead stones if all owners agree on stones and territory (not dame), or None."""
     stones = grid > 0
     for owner in owners:
         if (owner[stones] == 0).any() or (owner[stones] != owners[0][stones]).any():
@@ -187,9 +187,9 @@ def fates(grid: Grid, owners: Sequence[Grid]) -> BoolArray | None:
 def played_out(
     player: Player, board: Board, rng: np.random.Generator, *, over: bool = False
 ) -> Grid:
-    """Return the owner of every point when nothing more can be captured (EMPTY: nobody).
+    """Return the owner of every point when nothing more can be captured (EMPTY: neither side).
 
-    After two passes (`over`: already played) each side in turn is put behind by half a point, so
+    After two passes (`over`: already made) each side in turn is put half a point behind, so
     that it captures what it can; the other may answer.
     """
     end = board if over else _to_the_end(player, board.copy(), rng)
@@ -208,7 +208,7 @@ def played_out(
 
 
 def _to_the_end(player: Player, board: Board, rng: np.random.Generator) -> Board:
-    """Play on this board until two passes or three times as many plies as points."""
+    """Play on this board, in place, until two passes or three times as many plies as points."""
     return play_to_end(board, lambda b: max(player.choose(b, rng), PASS))
 
 

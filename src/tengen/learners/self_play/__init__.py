@@ -14,7 +14,7 @@ LEARNER, CLOCK = "self-play", "clock.jsonl"
 
 
 def read_clock(path: Path) -> list[dict[str, float]]:
-    """Return when the rows of a run were written."""
+    """Return the step of each row of a run and the seconds at which it was written."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 

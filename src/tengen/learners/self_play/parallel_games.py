@@ -1,7 +1,7 @@
-"""Play many games of a network against itself in parallel, and collect what they teach.
+"""Play many games of a network against itself in parallel, and collect training data.
 
-All games wait for each other move by move. Komi varies, some moves are random; a game ends with
-two passes or is cut, and is then counted by area.
+All games advance together, one move at a time. Komi varies and some moves are random; a game ends
+with two passes or is cut, and is then counted by area.
 """
 
 # mypy: disallow-untyped-decorators=False
@@ -28,15 +28,15 @@ from tengen.learners.self_play.search import Search, legal
 from tengen.learners.self_play.settings import SelfPlaySettings, longest
 from tengen.parallel import spawn_seeds
 
-_RANDOM_PASS = 0.02  # how likely a random move is a pass, against a point
+_RANDOM_PASS = 0.02  # probability of a random pass, relative to a point
 _FAR_KOMI = 0.2  # share of the games whose komi is far from even
 
 
 class Tally(NamedTuple):
-    """What was played, in numbers that add up."""
+    """Counts of what was played, which can be added up."""
 
     moves: int = 0
-    games: int = 0  # finished ones; so are positions and wins those of finished games
+    games: int = 0  # finished games; positions and wins are also those of finished games
     positions: int = 0
     black_wins: int = 0
 
@@ -80,7 +80,7 @@ class ParallelGames:
         def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
             return torch.zeros((games, plies, *shape), dtype=dtype, device=device)
 
-        # Positions of the games in progress, with the network's own value for their mover.
+        # Positions of the games in progress, with the network's own value for the side to move.
         self._played = {
             "codes": zeros(points, dtype=torch.uint8),
             "last_moves": zeros(HISTORY, dtype=torch.int16),
@@ -92,7 +92,7 @@ class ParallelGames:
         # Whether the game in a place counts.
         self.counts = torch.ones(games, dtype=torch.bool, device=device)
         self._begin(self._game)
-        if endless:  # The first games are cut at all ages, so that games do not go on in step.
+        if endless:  # Cut the first games at random plies, so that games do not stay in step.
             search.limit.copy_(self._chances(games) * (plies * 2 // 3) + plies // 3)
 
     def _chances(self, *shape: int) -> Tensor:
@@ -139,7 +139,7 @@ class ParallelGames:
         return batch
 
     def _with_random_moves(self, codes: Tensor, ply: Tensor) -> Tensor:
-        """Return the chosen moves, some of them replaced by chance."""
+        """Return the chosen moves, some of them replaced by random ones."""
         s = self.settings
         chance = torch.where(ply < s.opening, s.random_opening, s.random_moves)
         weights = legal(codes).float()
@@ -226,24 +226,24 @@ def make_games(
 
 
 def ask_for_memory(size: int, device: torch.device) -> None:
-    """Raise `RuntimeError` if a processor has not so many bytes: Linux promises them, and kills."""
+    """Raise `RuntimeError` if `size` bytes of RAM are not free: Linux would overcommit and kill."""
     if device.type == "cpu" and size > psutil.virtual_memory().available:
         raise RuntimeError(f"no memory for {size} bytes")
 
 
 @contextmanager
 def clear_about_memory(message: str) -> Iterator[None]:
-    """Raise `SpecError` with a message where memory does not suffice."""
+    """Turn out-of-memory errors into a `SpecError` with this message."""
     try:
         yield
-    except RuntimeError as failure:  # CUDA's kind is one of these, the processor has no other
+    except RuntimeError as failure:  # CUDA's error is a subclass; a processor raises this
         if "memory" not in str(failure):
             raise
         raise SpecError(message) from None
 
 
 def _captured(work: Callable[[], None]) -> Callable[[], None]:
-    """Capture work on a GPU as one graph and return what runs it, or if that fails the work."""
+    """Capture GPU work as a CUDA graph and return its replay, or `work` itself if that fails."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -277,7 +277,7 @@ def play_out(
     games = make_games(settings, lines, network, generator, endless=False)
     batches, device = [], generator.device
     while left := int(games.counts.sum()):
-        # Leave out the places of ended games once that pays; a GPU would have to capture anew.
+        # Drop the places of ended games once that pays; a GPU would have to capture again.
         if device.type == "cpu" and left <= games.search.games * 3 // 4:
             fewer = make_games(settings, lines, network, generator, games=left, endless=False)
             copy_into(fewer.tensors(), {k: v[games.counts] for k, v in games.tensors().items()})
@@ -296,7 +296,7 @@ def shard_of(batch: Batch) -> Shard:
     lines, points = batch.rows, batch.rows * batch.cols
     last, passed = batch.history[:, 0].cpu().numpy(), batch.passed.cpu().numpy()
     starts = np.flatnonzero((last == NOWHERE) & ~passed)
-    # What was played is what the next position calls the last move; the last move ends the game.
+    # A move is the last move of the next position; a game's final move is a pass.
     moves = np.append(np.where(passed, points, last)[1:], points).astype(np.int16)
     moves[starts[1:] - 1] = points
     games = np.split(moves, starts[1:])

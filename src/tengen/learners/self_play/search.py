@@ -1,13 +1,13 @@
-"""Search many games at once by few evaluations each: Gumbel search.
+"""Search many games at once with few evaluations each: Gumbel search.
 
-Danihelka and others 2022: the root's moves are drawn by the network's odds; the first few are
-visited, half of them again and again (sequential halving), and the best is played. The network
-learns its odds, corrected by what was found. Every shape is fixed and nothing waits for the host,
+After Danihelka et al. 2022: a few root moves are drawn from the network's policy; they are visited,
+the better half of them again, and so on (sequential halving), and the best is played. The network
+learns the policy that the search has improved. Every shape is fixed and nothing waits for the host,
 so on a GPU one move of all games is one captured graph.
 
-A position is what the network reads of it: a byte per point, seen from the side to move (see
-`network.inputs_kernels`; no ladders), the last moves, and a few facts. On the processor the board's
-own kernels play; on a GPU `rules.cu`, tested against them. Ko is simple, suicide forbidden.
+A position is stored as the network reads it: a byte per point, seen from the side to move (see
+`network.inputs_kernels`; no ladders), the last moves, and a few facts. Moves are played by the
+board's kernels or, on a GPU, by `rules.cu`, tested against them; simple ko, suicide forbidden.
 """
 
 # mypy: disallow-untyped-decorators=False
@@ -33,14 +33,14 @@ from tengen.learners.network.inputs_kernels import FACTS, HISTORY, NOWHERE, play
 from tengen.learners.network.torch_network import Output, Seen
 
 SOURCE = Path(__file__).with_name("rules.cu")
-_VISIT_SCALE = 50.0  # how much values weigh against odds: the paper's c_visit; c_scale is 1
+_VISIT_SCALE = 50.0  # weight of values relative to the policy: the paper's c_visit; c_scale is 1
 _NEVER = -1e9
-_SUREST = 1e4  # larger logits, of a training that diverges, must not look like `_NEVER`
-_SCORE_UNIT = 10.0  # points of a lead that the score's share of a value takes for much
+_SUREST = 1e4  # bound on logits: those of a diverging training must not look like `_NEVER`
+_SCORE_UNIT = 10.0  # divides the lead, in points, before tanh in the score's share of a value
 
 
 class Boards:
-    """Slots for positions; slot after slot, a row of each tensor."""
+    """Slots for positions; each slot is one row of every tensor."""
 
     def __init__(self, lines: int, slots: int, device: torch.device) -> None:
         self.lines, self.points, self.device = lines, lines * lines, device
@@ -80,7 +80,7 @@ class Boards:
         self._cuda.launch("write_bytes", n * self.points, self._sets, target, self.codes, n)
 
     def owners(self, slots: Tensor) -> Tensor:
-        """Say who owns every point by area: 1 the side to move, -1 the other, 0 nobody."""
+        """Return the owner of every point by area: 1 the side to move, -1 the other, 0 neither."""
         if self._cuda is None:  # own stones count as Black's
             grids = (self.codes[slots] & 3).view(-1, self.lines, self.lines).numpy()
             owner = np.array([count_area(grid).owner for grid in grids], np.int8)
@@ -93,7 +93,7 @@ class Boards:
 
 
 def legal(codes: Tensor) -> Tensor:
-    """Tell which moves the side to move has; the last column is the pass, always legal."""
+    """Return a mask of legal moves; the last column is the pass, always legal."""
     playable = ((codes & 3) == 0) & ((codes & 12) != 0)
     return torch.cat([playable, torch.ones_like(playable[:, :1])], 1)
 
@@ -102,7 +102,7 @@ def legal(codes: Tensor) -> Tensor:
 
 
 def visit_plan(considered: int, simulations: int) -> list[int]:
-    """Return how often the root's move to visit next was visited before: sequential halving."""
+    """Return, per simulation, how many visits its root move already has: sequential halving."""
     plan: list[int] = []
     visits, left = [0] * considered, considered
     rounds = max(1, math.ceil(math.log2(considered)))
@@ -131,7 +131,7 @@ def _choose_first(
     drawn: Tensor, considered: Tensor, logits: Tensor, visits: Tensor, totals: Tensor,
     value: Tensor, due: Tensor,
 ) -> Tensor:  # fmt: skip
-    """Return the root's move to look at next: of those with `due` visits the most promising."""
+    """Return the root move to visit next: the most promising of those with `due` visits."""
     ready = considered & (visits == due)
     ready = torch.where(ready.any(1, keepdim=True), ready, considered)
     hopes = drawn + _gains(logits, visits, totals, value)
@@ -139,14 +139,14 @@ def _choose_first(
 
 
 def _choose_below(logits: Tensor, visits: Tensor, totals: Tensor, value: Tensor) -> Tensor:
-    """Return the move of an inner node that brings visits closest to the corrected odds."""
+    """Return the move of an inner node that brings visits closest to the improved policy."""
     hopes = logits + _gains(logits, visits, totals, value)
     lacking = torch.softmax(hopes, 1) - visits / (1 + visits.sum(1, keepdim=True))
     return torch.where(logits > _NEVER / 2, lacking, -math.inf).argmax(1)
 
 
 class Search:
-    """One tree a game, all grown together; roots are slot 0 of every game's nodes."""
+    """One tree per game, all grown together; the root is slot 0 of each game's nodes."""
 
     def __init__(
         self,
@@ -175,11 +175,11 @@ class Search:
             return torch.zeros(shape, device=device)
 
         self.noise, self.komi, self.limit = zeros(games, self.moves), zeros(games), zeros(games)
-        """To be filled before a search: Gumbel noise, White's points, plies to cut a game at."""
+        """Inputs of a search: Gumbel noise, komi, and the plies after which a game is cut."""
         self.chosen = torch.zeros(games, dtype=torch.int64, device=device)
         self.policy = zeros(games, self.moves)
-        """What a search found: the move, and the corrected odds."""
-        self.judged = zeros(games)  # what the network alone said of the root
+        """Results of a search: the chosen move, and the improved policy."""
+        self.judged = zeros(games)  # the network's value of the root, without search
         self._logits, self._visits, self._totals = zeros(*shape), zeros(*shape), zeros(*shape)
         self._values, self._over = zeros(games, self.nodes), zeros(games, self.nodes) > 0
         self._child = torch.zeros(shape, dtype=torch.int64, device=device)
@@ -192,7 +192,7 @@ class Search:
         """Search every game's root; read `chosen` and `policy` afterwards."""
         self._visits.zero_()
         self._totals.zero_()
-        self._child.zero_()  # no child is the root, so zero says none
+        self._child.zero_()  # no child is the root, so zero means none
         self._evaluate(0)
         self.judged.copy_(self._values[:, 0])
         logits = self._logits[:, 0]
@@ -210,7 +210,7 @@ class Search:
         self.policy.copy_(torch.softmax(logits + gains, 1))
 
     def _simulate(self, number: int, due: int, drawn: Tensor, considered: Tensor) -> None:
-        """Go down each tree, add node `number`, and tell the way back what it is worth."""
+        """Descend each tree, add node `number`, and back up its value along the path."""
         game, width = self._game, self.nodes * self.moves
         move = self._first(
             drawn, considered, self._logits[:, 0], self._visits[:, 0], self._totals[:, 0],
@@ -230,14 +230,14 @@ class Search:
             move = torch.where(alive, deeper, move)
             path.append((node, move, alive))
         known = self._child[game, node, move]
-        leaf = torch.where(known > 0, known, number)  # A game that is over is looked at again.
+        leaf = torch.where(known > 0, known, number)  # A finished game is visited again.
         self.boards.play(self.roots + node, move, self.roots + number)
         self._evaluate(number)
         flat = (node * self.moves + move)[:, None]
         self._child.view(-1, width).scatter_(1, flat, leaf[:, None])
         value = self._values[game, leaf]
         for node, move, alive in reversed(path):
-            # Above the leaf sides take turns; a level that was not reached changes nothing.
+            # The sign alternates above the leaf; levels that were not reached change nothing.
             value = torch.where(alive, -value, value)
             flat, counts = (node * self.moves + move)[:, None], alive[:, None].float()
             self._visits.view(-1, width).scatter_add_(1, flat, counts)
@@ -265,17 +265,17 @@ class Search:
         self._over[:, number] = over
 
 
-# ----- CUDA text, compiled for this machine's GPU and launched on tensors -----
+# ----- CUDA source, compiled for this machine's GPU and launched on tensors -----
 
 _THREADS = 128
 
 
 class _CudaError(TengenError):
-    """CUDA text that could not be compiled or launched."""
+    """CUDA source that could not be compiled or launched."""
 
 
 class Module:
-    """Kernels of one text, compiled for the current device."""
+    """Kernels of one CUDA source, compiled for the current device."""
 
     def __init__(self, text: str, options: Sequence[str]) -> None:
         torch.zeros(1, device="cuda")  # so that this thread has a context to load into

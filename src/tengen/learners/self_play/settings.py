@@ -1,4 +1,4 @@
-"""Name everything that decides how a network teaches itself; compute nothing, need no PyTorch."""
+"""Settings of training by self-play; this module does not import PyTorch."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tengen.errors import SpecError
 from tengen.learners.network.settings import DESIGNS, LOWEST_RATE, Design
 from tengen.models.settings import CheckedSettings, setting
 
-_SMALLEST, _LARGEST = 5, 19  # lines of the boards that self-play knows
-FIRST_BATCHES = 8  # batches that a window must hold before anything is learned from it
+_SMALLEST, _LARGEST = 5, 19  # board sizes that self-play supports
+FIRST_BATCHES = 8  # batches that the replay buffer must hold before training starts
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class SelfPlaySettings(CheckedSettings):
 
 
 def design_of(settings: SelfPlaySettings) -> Design:
-    """Return the network's shape; ladders cost too much here, so no network is told them."""
+    """Return the network's design, without ladder inputs, which cost too much in self-play."""
     return replace(DESIGNS[settings.design], ladders=False)
 
 

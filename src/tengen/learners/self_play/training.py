@@ -51,7 +51,7 @@ MODEL = "model.safetensors"
 _ROWS, _SNAPSHOTS = 200, 20  # rows of metrics and snapshots in a run
 SAVE_SECONDS = 60.0  # a killed run loses no more than this, and the work of one row
 _WINDOW_ON_DISK = 500_000  # positions of each buffer that a checkpoint keeps
-_YOUNG = 0.5  # share of all positions drawn from while a buffer is not full: the first are poor
+_YOUNG = 0.5  # while a buffer fills, draw from this latest share of positions: early ones are poor
 _CPU = torch.device("cpu")
 
 
@@ -60,13 +60,13 @@ class Pupil(Trainer):
 
     def __init__(self, settings: SelfPlaySettings, device: torch.device) -> None:
         super().__init__(design_of(settings), settings, device, graphs=False)
-        # Its games count area. A plane that is never set must not add its random first weights.
+        # Its games count area, so the territory plane's weights are never trained: zero them.
         with torch.no_grad():
             self.network.weight("lift.weight")[:, TERRITORY_PLANE] = 0
         self.player = FoldedNetwork(self.network, device, self.dtype)
 
     def load_weights(self, arrays: Mapping[str, Any]) -> None:
-        """Load weights, for play too."""
+        """Load weights, also into the copy that plays."""
         super().load_weights(arrays)
         self.player.take_over(self.network)
 
@@ -87,7 +87,7 @@ class Piece(NamedTuple):
 
 
 def play_piece(piece: Piece) -> tuple[Tally, list[NDArray[Any]]]:
-    """Play games side by side until all have ended; return also the tensors of their `Batch`."""
+    """Play games until all have ended; return their tally and the tensors of their `Batch`."""
     network = network_of(piece.weights, design_of(piece.settings))
     player = FoldedNetwork(network, _CPU, torch.float32)
     generator = torch.Generator(_CPU).manual_seed(piece.seed)
@@ -171,7 +171,7 @@ class Loop:
         """Play on in every room and learn what is due; `progress` is 0 to 1."""
         for room in self.rooms:
             room.games.play()
-        # While a GPU plays, what to learn after that is already handed to it.
+        # While a GPU still plays, queue the training steps that follow.
         learned = [self._learn(room, progress) for room in self.rooms]
         if any(learned):
             self.pupil.player.take_over(self.pupil.network)
@@ -181,11 +181,11 @@ class Loop:
                 room.buffer.add(batch)
                 room.debt += self.settings.reuse * len(batch.codes)
         if any(learned):
-            self.pupil.check()  # here a GPU was waited for anyway
+            self.pupil.check()  # here, as `collect` has waited for the GPU anyway
         self.rounds += 1
 
     def _learn(self, room: Room, progress: float) -> bool:
-        """Learn from one buffer what is due; tell whether there was anything."""
+        """Train on the batches due from one buffer; return whether there were any."""
         batch = self.settings.batch
         if len(room.buffer) < FIRST_BATCHES * batch:
             room.debt = min(room.debt, float(batch))
@@ -244,7 +244,7 @@ def train(
     ray: str | None = None,
     on_report: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> DeepNetwork:
-    """Play and learn until the run is done, from where it stands; return the network."""
+    """Start or resume a run, play and train until it is done; return the network."""
     alone = workers == 1 and ray is None
     check(settings, device=device, start=start, alone=alone)
     with nullcontext() if alone else Team(play_piece, workers=workers, ray=ray) as team:
@@ -289,7 +289,7 @@ def train(
 def check(
     settings: SelfPlaySettings, *, device: str, start: DeepNetwork | None, alone: bool = True
 ) -> None:
-    """Refuse what cannot be trained here, before a folder is made for it."""
+    """Raise `SpecError` for what cannot be trained here, before a folder is made."""
     if chosen_device(device) != "cpu" and not alone:
         raise SpecError(f"device {device}: worker processes need the device cpu")
     if start is not None and replace(start.design_, ladders=False) != design_of(settings):
@@ -332,7 +332,7 @@ def _save(loop: Loop, path: Path) -> DeepNetwork:
 
 
 def _command_for(settings: SelfPlaySettings) -> str:
-    """Return the command that trains so; on a GPU, with --device cuda.
+    """Return the command that repeats this training (on a GPU, add --device cuda).
 
     >>> _command_for(SelfPlaySettings(size=(7, 9), komi=9.0))
     'tengen train self-play --size 7 --size 9 --komi 9.0 --out runs/self-play'

@@ -129,7 +129,7 @@ def _symbol(kind, colour):
 
 @inner_kernel
 def weigh_liberties(s, out, work):
-    """Fill what each point (a stone: once captured) counts as a liberty in the next position."""
+    """Write what each point (a stone's once captured) counts as a liberty in the next position."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     lz, la = work.liberty[0], work.liberty[1]
     for row in range(rows):
@@ -275,7 +275,7 @@ def _change(s, work, n, first, sort):
 
 @inner_kernel
 def _changes(s, view, work, cats, p, me):
-    """List the inputs that a legal move changes, captured first; return how many and captured."""
+    """List the inputs that a legal move changes, captures first; return (inputs, captures)."""
     width = s[SCALARS, COLS] + 1
     enemy = 3 - me
     gone, done, count = work.mark[1], work.mark[2], work.count
@@ -465,7 +465,7 @@ RANDOM, MAXLIB = -1.0, -2.0  # the betas with which a side plays at random, or f
 
 @kernel
 def judge(s, side, room, rounds):
-    """Evaluate a position without its past from neutral outputs in so many rounds; fill `now`."""
+    """Evaluate a position without history in `rounds` rounds from neutral outputs; fill `now`."""
     now, work = room.now, room.work
     for p in range(s.shape[1]):
         for k in range(7):
@@ -480,7 +480,7 @@ def judge(s, side, room, rounds):
 
 @kernel
 def rate_moves(s, seen, side, room):
-    """Value the position after the pass and every allowed move, given `now`; return how many."""
+    """Evaluate the pass and every allowed move, given `now`; return the number of moves."""
     me = s[SCALARS, TURN]
     base, work, points, values = room.base, room.work, room.points, room.values
     weigh_liberties(s, room.now.out, work)
@@ -529,7 +529,7 @@ def _play(s, seen, p):
 
 @inner_kernel
 def _history(s, limit):
-    """Return a table with room for every position of a game, a power of two, with this one."""
+    """Return a hash table with room for every position of a game; it contains this one."""
     size = 1024
     while size < 4 * limit:
         size *= 2
@@ -611,7 +611,7 @@ def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
 
 @inner_kernel
 def _look_again(s, side, room):
-    """Evaluate the next position for a side that needs the outputs of the previous one."""
+    """Evaluate the new position for a side whose categories depend on earlier outputs."""
     if side.beta >= 0.0 and side.cats[0] != BY_LIBERTIES:
         categorise(s, room.now, room.work, side.cats)
         evaluate(s, side, room.now, room.work)
@@ -674,7 +674,7 @@ _WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
 
 @kernel
 def final_classes(s, classes):
-    """Write the final class of every vertex; an empty region belongs to its only neighbour."""
+    """Write the final class of every vertex; a region that touches one colour belongs to it."""
     n = s.shape[1]
     width = s[SCALARS, COLS] + 1
     stack = np.empty(n, np.int64)

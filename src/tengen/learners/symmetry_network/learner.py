@@ -110,7 +110,7 @@ class SymmetryNetwork(StoredLearner):
     kind = "symmetry-network"
     free_: FloatArray  # the learned parameters
     games_: int  # the number of games they were learned from
-    scale: float = _SCALE  # points that turn even chances into 73 %; a model's card may override it
+    scale: float = _SCALE  # lead in points that means a 73 % chance to win; a card may override it
 
     def __init__(self, *, settings: SymmetrySettings = DEFAULTS, workers: int = 1) -> None:
         self.settings = settings
@@ -125,7 +125,7 @@ class SymmetryNetwork(StoredLearner):
         run: Run[SymmetrySettings] | None = None,
         watch: Callable[[int, dict[str, float]], None] = lambda games, means: None,
     ) -> Self:
-        """Learn by self-play, from scratch or from where a `run` is; `games` overrides settings.
+        """Learn by self-play, from scratch or from the state of `run`; `games` overrides settings.
 
         `watch` gets the number of games at each checkpoint and means over those since the last:
         plies, share ended by two passes, area for Black, squared error of the outputs that apply.
@@ -208,7 +208,7 @@ class SymmetryNetwork(StoredLearner):
         """Make a network from free parameters, without learning."""
         self = cls(settings=settings)
         units = sum(max(count, 0) for count in settings.mixture.values())
-        if units > free.size:  # before a wrong card makes us build such a large network
+        if units > free.size:  # a wrong card must not make us build a huge network
             raise SpecError(f"{units} hidden units, but {free.size} free parameters")
         size = settings.architecture.size
         if free.shape != (size,):
@@ -250,9 +250,9 @@ class SymmetryNetwork(StoredLearner):
         return maps
 
     def move_values(self, board: Board) -> FloatArray:
-        """Return what the side to move expects after each move, in the rewards of training.
+        """Return the value of each move for the side to move, in training rewards.
 
-        Rows x columns + 1, pass last, illegal moves -inf.
+        There are rows x columns + 1 entries, pass last; illegal moves have -inf.
         """
         return self._rated(board, self.side(kernels.BEST))
 
@@ -272,7 +272,7 @@ class SymmetryNetwork(StoredLearner):
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     def _rated(self, board: Board, side: kernels.Side) -> FloatArray:
-        """Return what the side to move expects after each move, by a side's rewards."""
+        """Return the value of each move for the side to move, by the rewards of `side`."""
         room, seen = make_room(board.rows, board.cols), np.zeros(1024, np.int64)
         kernels.judge(board.state, side, room, _SETTLING)
         count = kernels.rate_moves(board.state, seen, side, room)
@@ -303,7 +303,7 @@ class SymmetryNetwork(StoredLearner):
 
     @property
     def architecture(self) -> Architecture:
-        """What a cell consists of."""
+        """The structure of a cell."""
         return self.settings.architecture
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The internal symmetry network (Blair 2008) by its definition: symmetries, weights, outputs.
+"""Definition of the internal symmetry network (Blair 2008): symmetries, weights, outputs.
 
 A symmetry g acts on a field X of numbers per cell by (gX)(cell) = rho(g) X(g cell). The group has
 two generators: r, a quarter turn that maps the offset [a, b] to [-b, a], and s, a mirror that maps
@@ -16,7 +16,7 @@ of V(offset) in(cell + offset). It commutes with every generator g exactly when
 
     V(g offset) = rho_out(g)^-1 V(offset) rho_in(g)        for every offset.
 
-The network is float64 NumPy here and easy to check; `kernels` compute it fast.
+This module uses float64 NumPy and is easy to check; `kernels` is the fast implementation.
 
     H = tanh(B_H + V_HI I)                    hidden units, from the inputs of 3x3 neighbours
     O = sigmoid(B_O + V_OI I + V_OH H)        outputs, from the inputs and hidden units of the same
@@ -36,7 +36,7 @@ The paper's table of thresholds is lost; (e1, e2, o1, o2) = (0.5, 1.5, 0.5, 1.5)
 eyes. Alternatively a category is the number of liberties, 1 to 6 or more.
 
 A vertex is empty, white or black (its state) and ends in one of five classes: white's empty point,
-white stone, nobody's point (the paper's "atari"), black stone, black's point. Values are White's;
+white stone, neutral point (the paper's "atari"), black stone, black's point. Values are White's;
 `c` is the reward per captured enemy stone and `s` per own stone left at the end.
 """
 
@@ -54,7 +54,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray, IntArray
 
-Offset = tuple[int, int]  # a step [a, b] from a cell to another: a to the east, b to the north
+Offset = tuple[int, int]  # a step [a, b] between cells: a to the east, b to the north
 _Matrix = tuple[tuple[int, ...], ...]
 
 # How each generator moves an offset: 2x2 matrices on the column (a, b). `x` exchanges colours only.
@@ -87,8 +87,8 @@ OUTPUTS = (
     "white_eye_by_capture",  # Abk: a black stone dies and leaves White an eye
 )
 
-# Output biases before training: few eyes, stones mostly live. With 0.5 for a stone's life an own
-# stone would be worth less than nothing to its owner, and an untrained network would only pass.
+# Output biases before training: few eyes, stones mostly live. If stones lived with probability 0.5,
+# they would have negative value for their owner, and an untrained network would only pass.
 INITIAL_BIASES = (0.0, 1.0, -1.0, -2.0, -2.0, -2.0, -2.0)
 
 PAPER_MIXTURE = {"T": 4, "S": 2, "D": 2, "F": 2}
@@ -390,7 +390,7 @@ class Architecture:
         return _WITH_COLOURS if self.colour else _SPATIAL
 
     def _of_inputs(self, tying: Tying) -> Tying:
-        """Return a kernel's tying with the pairs of inputs at their real numbers."""
+        """Return a kernel's tying with the pairs of inputs moved to their actual numbers."""
         if not (self.colour and self.tied):
             return tying
         pairs = [i for k in range(CATEGORIES) for i in (k, CATEGORIES + k)]
@@ -418,7 +418,7 @@ def forward(
 def equivariance_error(
     architecture: Architecture, free: FloatArray, *, size: int = 9, seed: int = 0
 ) -> float:
-    """Return the largest difference between turning a random board and turning the answer."""
+    """Return the largest difference between transforming a random board and its outputs."""
     rng = np.random.default_rng(seed)
     symbols = rng.integers(0, OFF_BOARD, (size, size))
     outputs, hidden = forward(architecture, free, symbols)
@@ -450,7 +450,7 @@ def _convolve(kernel: FloatArray, framed: FloatArray) -> FloatArray:
 def targets(c: Fraction) -> list[list[Fraction]]:
     """Return table IV: the targets of the seven outputs for the five final classes.
 
-    Blanks of the paper are filled so that the way back to its rewards stays linear.
+    Entries that the paper leaves blank are chosen so that rewards are linear in the outputs.
     """
     two = 2 + c
     rows = (

@@ -29,7 +29,7 @@ _RETIRED |= {"layers": 1, "steps": 0, "maxlib": 0, "anneal": 0}
 
 @dataclass(frozen=True)
 class SymmetrySettings(CheckedSettings):
-    """Everything that decides what self-play learns, and what is kept; defaults are the paper's."""
+    """Everything that determines what self-play learns and saves; defaults are the paper's."""
 
     games: int = setting(860_000, "Games of self-play.", least=1, changeable=True)
     linear_games: int = setting(5_000, "First games, without hidden units.", least=0)
@@ -53,7 +53,7 @@ class SymmetrySettings(CheckedSettings):
     checkpoint_every: int = setting(2_000, "Games between checkpoints.", least=1, changeable=True)
 
     def __post_init__(self) -> None:
-        """Check the thresholds too."""
+        """Also check the number of thresholds."""
         super().__post_init__()
         for name in ("eyes", "openings"):
             if len(getattr(self, name)) != 2:
@@ -72,12 +72,12 @@ class SymmetrySettings(CheckedSettings):
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What decides the weights as plain values, for cards."""
+        """The settings that determine the weights, as plain values for cards."""
         return {name: value for name, value in to_plain(self).items() if name not in _SCHEDULE}
 
     @classmethod
     def from_recipe(cls, recipe: dict[str, Any]) -> SymmetrySettings:
-        """Make settings from what `recipe` gave, in this version or an older one."""
+        """Make settings from the `recipe` of this version or an older one."""
         values = dict(recipe)
         for name, only in _RETIRED.items():
             if values.pop(name, only) != only:
