@@ -245,7 +245,7 @@ def review(
     game: int | None = option(None, "Only this game of the file.", min=1),
     out: Path | None = option(
         None,
-        "One game: the SGF or the page to write, the other is written beside it; "
+        "One game: the SGF or the page to write, the other is written next to it; "
         "FILE.review.sgf. Several games: the folder; FILE.review.",
     ),
     resume: bool = flag("--resume", "Continue the reviews in the folder."),

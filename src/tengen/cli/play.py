@@ -25,10 +25,10 @@ app = typer.Typer()
 class _Game(Options):
     player: PlayerName = "tengen:seconds=2"
     size: int = option(9, "Rows and columns.", min=2, max=25)
-    komi: float | None = option(None, "White's points; the rules' usual ones.")
+    komi: float | None = option(None, "Komi; by default the usual one of the rules.")
     colour: str = option("black", "Yours: black, white, or none to watch.", "--colour", "--color")
     handicap: int = option(0, "Black's stones on the usual points.", min=0, max=9)
-    my_level: int | None = option(None, "Yours: take the handicap that makes the game even.")
+    my_level: int | None = option(None, "Your level; sets a handicap for an even game.")
     rules: RulesName = "cgos"
     clock: str | None = option(None, "Minutes for each side, as 10, or 10+5: 5 s more per move.")
     seed: OwnSeed = None
@@ -37,7 +37,7 @@ class _Game(Options):
 @command(app)
 def play(
     game: _Game,
-    out: Path | None = option(None, "Keep the game there; never over another one."),
+    out: Path | None = option(None, "Save the game here; never overwrites another game."),
     resume: bool = flag("--resume", "Go on with the last game, or the one in --out."),
     plain: bool = flag("--plain", "No colours, ASCII only."),
     teach: bool = flag("--teach", "Say at once what your move lost; let you try again."),

@@ -236,7 +236,7 @@ class Conversation:
             marks.update(dict.fromkeys(mask.ravel().nonzero()[0].tolist(), letter))
         self.screen.draw(game.board, marks)
         names = " ".join(self._name(point) for point in sorted(game.dead))
-        self.screen.say(f"Dead (+): {names or 'none'}. `dead VERTEX` changes a block's fate.")
+        self.screen.say(f"Dead (+): {names or 'none'}. `dead VERTEX` marks a block dead or alive.")
         *parts, _ = count.explain().splitlines()
         self.screen.say("\n".join([*parts, f"Result: {game.result}"]))
 
@@ -323,7 +323,7 @@ class Conversation:
         self.screen.say(f"Estimate, not a count. {state}: {result} (by {outlook.by})")
 
     def do_dead(self, words: list[str]) -> None:
-        """after the game: `dead C3` changes a block's fate and counts again"""
+        """after the game: `dead C3` marks a block dead or alive and counts again"""
         if self.game.is_counting and len(words) != 1:
             raise IllegalMoveError("say dead and a vertex, for example dead C3")
         self.game.toggle(" ".join(words))

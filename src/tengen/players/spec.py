@@ -131,7 +131,7 @@ _TABLE = (
             _POLICY,
             Option("depth", "int", "plies", "3, or unlimited with seconds", 1),
             Option("width", "int", _WIDTH, "8 with a policy, else all", 1),
-            Option("seconds", "float", "deepen for so many seconds", "no clock", 0),
+            Option("seconds", "float", "deepen for this many seconds", "no clock", 0),
             _HOPELESS,
         ),
         "alphabeta:model=isn-9x9,policy=tengen-small,depth=5,width=8",

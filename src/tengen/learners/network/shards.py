@@ -146,7 +146,7 @@ class Shard(GameArrays):
         if not version:
             raise ModelError(f"{path}: is not a shard of training games")
         if version != [str(_VERSION)]:
-            raise ModelError(f"{path}: a shard of version {version[0]}: make it anew")
+            raise ModelError(f"{path}: a shard of version {version[0]}: make it again")
         try:
             text = np.full(len(arrays["komi"]), "", np.object_)
             shard = cls(**arrays, rules=text, files=text)

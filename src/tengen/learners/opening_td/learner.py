@@ -396,7 +396,7 @@ class OpeningTD(StoredLearner):
         shapes = {"w1": (inputs, hidden), "b1": (hidden,), "w2": (hidden, 1), "b2": (1,)}
         for key, shape in shapes.items():
             if tensors[key].shape != shape:
-                raise ModelError(f"tensor {key!r} has not the shape {shape}")
+                raise ModelError(f"tensor {key!r} does not have the shape {shape}")
         learner.net_ = kernels.Net(*(tensors[key].astype(np.float64) for key in shapes))
         learner.games_ = int(card.recipe["games_played"])
         learner.scale = card.scale or learner.scale

@@ -51,7 +51,7 @@ class TDSettings(CheckedSettings):
     explore: float = setting(0.1, "Share of moves drawn by softmax.", least=0, most=1)
     explore_end: float = setting(0.02, "The same at the last game.", least=0, most=1)
     temperature: float = setting(1.0, "Of that softmax, in points.", least=0)
-    random_plies: int = setting(0, "Random first plies, up to so many.", least=0)
+    random_plies: int = setting(0, "Most random plies at the start.", least=0)
     random_opponent: float = setting(0.0, "Share of openings against random.", least=0, most=1)
     opponent: str = setting(SELF, "Train against this player, not by self-play.")
     expert: str = setting("builtin", "Who finishes openings: builtin, playouts:N or a player.")
