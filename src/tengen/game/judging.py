@@ -38,7 +38,7 @@ from tengen.models import has_model, load_learner, load_scorer
 _PLAYOUTS = 400
 DEAD_ABOVE = 0.5
 """Mean ownership by the enemy above which a block is called dead."""
-_FEWEST_STONES = 1 / 3
+_FEWEST_STONES = 0.3
 """A board with fewer stones than this share of its points is never finished."""
 _NETWORK, _END_NETWORK = "tengen-small", "tengen-judge"
 """Networks that estimate games in progress, and that confirm that one is over."""
