@@ -26,11 +26,9 @@ SHARED = ".X.O.OX/XXOOOOX/OOXXXXX/OOOOXXX/O.OOX.X/OOOOXXX/.OOOXX."
 
 OPEN = {
     "empty": _rows(".........", 9),
-    "one stone": "...../...../..X../...../.....",
     "three moves each": _rows(
         ".........", 9, r1=".....O...", r2="...O.X...", r3="..OX.....", r5="......X.."
     ),
-    "four corners": _rows(".............", 13, r3="...O.....X...", r9="...X.....O..."),
     "half a wall": _rows(
         ".XXXXOOO.", 9, r5=".........", r6=".........", r7=".........", r8="........."
     ),
@@ -43,7 +41,6 @@ OPEN = {
     "an opening on 7x7": "......./..X.O../......./..XO.../......./...O.../.......",
     "an unfinished border": _rows(".XXOO.", 6, r2=".X..O.", r3=".X..O.", r4="......", r5="......"),
     "a bent three": ".XXO.O/..XOOO/XXXO.O/OOOOOO/O.OO.O/OOOOOO",
-    "two openings": _rows(".XXOO..", 7, r3=".......", r4="......."),
 }
 OVERLOOKED = {  # positions of drawn games that the scorer alone calls finished
     "a weak group, 11x11": (

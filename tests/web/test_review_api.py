@@ -12,7 +12,9 @@ from typing import Any
 import httpx
 
 from tengen.records import loads
+from tengen.web import tasks
 from tengen.web.artifacts import metrics
+from tengen.web.workers import Context
 
 Wait = Callable[..., Any]
 SGF = {"content-type": "application/x-go-sgf"}
@@ -81,6 +83,16 @@ def test_an_interrupted_review_equals_one_that_never_stopped(make_server, wait_f
         server.start()
         found = finished(client, wait_for, broken["id"])
     assert found["status"] == "done" and found["parts"] == expected
+
+
+def test_a_review_continues_with_its_searched_positions_to_the_same_end():
+    query, ends = {"sgf": SHORT, "visits": 20, "quick": False, "known": []}, []
+    for _ in range(2):
+        told: list[dict[str, Any]] = []
+        tasks.review(query, Context(told.append, bool))
+        ends.append({one["number"]: (one["position"], one["move"]) for one in told})
+        query["known"] = [(n, at) for n, (at, _) in ends[-1].items() if at["visits"] > 1]
+    assert query["known"] and ends[0] == ends[1]
 
 
 def test_reviews_do_not_block_play(client, wait_for):

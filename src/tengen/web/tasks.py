@@ -216,11 +216,11 @@ def _move_value(move: MoveReview, board: Board) -> Json:
 
 
 def evaluation(position: EvaluatedPosition) -> Json:
-    """Return an evaluated position as plain values."""
+    """Return an evaluated position as plain values; a stopped review continues with them."""
     board, owners, priors = position.board, position.ownership, position.priors
     return {
-        "winrate": round(position.winrate, 5),
-        "score": round(position.score, 3),
+        "winrate": float(position.winrate),
+        "score": float(position.score),
         "best": vertex(position.best, board),
         "line": vertices(position.line[:_LINE], board),
         "spread": position.spread,
