@@ -38,7 +38,6 @@ OPEN = {
     "three in a row, colours exchanged": _turned(f"...XO.O/{CORNER}"),
     "both capture": "XXXOO/XO.XO/OOXXO/.OX.O/OOXXO",
     "a wide side": _rows(".....XO..", 9),
-    "an opening on 7x7": "......./..X.O../......./..XO.../......./...O.../.......",
     "an unfinished border": _rows(".XXOO.", 6, r2=".X..O.", r3=".X..O.", r4="......", r5="......"),
     "a bent three": ".XXO.O/..XOOO/XXXO.O/OOOOOO/O.OO.O/OOOOOO",
 }
