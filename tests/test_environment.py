@@ -70,10 +70,11 @@ def test_an_agent_wins_loses_and_is_cut_off() -> None:
 
 
 def test_an_agent_with_white_answers_black() -> None:
-    env = GoEnv(5, opponent=Passes(), colour="white", komi=0.5)
-    seen, _ = env.reset()
-    assert len(env.board.moves) == 1 and not seen["observation"][-1].any()
-    assert env.step(25)[1:3] == (1.0, True)
+    for opponent in (Passes(), Resigns()):
+        env = GoEnv(5, opponent=opponent, colour="white", komi=0.5)
+        seen, _ = env.reset()
+        assert len(env.board.moves) == 1 and not seen["observation"][-1].any()
+        assert env.step(25)[1:3] == (1.0, True)
     sides = set()
     env = GoEnv(5, colour="random")
     for seed in range(8):

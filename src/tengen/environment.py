@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.board import BLACK, PLANES, RESIGN, WHITE, BatchBoard, Board, index_of, point_at
+from tengen.board import BLACK, PASS, PLANES, RESIGN, WHITE, BatchBoard, Board, index_of, point_at
 from tengen.contracts import Player
 from tengen.errors import IllegalMoveError, SpecError, TengenError
 
@@ -104,8 +104,8 @@ class GoEnv(gymnasium.Env[Observation, np.int64]):  # type: ignore[misc]
         self.board = self._start.copy()
         drawn = self.np_random.integers(2) if self.colour == "random" else self.colour == "white"
         self._side = WHITE if drawn else BLACK
-        if self._side == WHITE:
-            self._reply()
+        if self._side == WHITE and not self._reply():
+            self.board.play(PASS)  # a game that has not begun cannot be resigned
         return self._observe(), {}
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:

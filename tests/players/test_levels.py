@@ -24,8 +24,8 @@ def made(number: int) -> TengenPlayer:
 
 
 def test_the_table_goes_from_chance_to_search() -> None:
-    assert list(LEVELS) == list(range(1, len(LEVELS) + 1))
-    assert list(LEVELS) == DRAWING + SEARCHING
+    assert list(LEVELS) == list(range(1, len(LEVELS) + 1)) == DRAWING + SEARCHING
+    assert len({level.about for level in LEVELS.values()}) == len(LEVELS)
     shares = [LEVELS[n].share for n in SEARCHING]
     assert shares == sorted(shares) and shares[-1] == 1.0
     for lines in (9, 19):
@@ -33,11 +33,6 @@ def test_the_table_goes_from_chance_to_search() -> None:
         assert drawn == sorted(set(drawn), reverse=True)
     with pytest.raises(SpecError, match="no level 99; there are 1 to"):
         find_level(99)
-
-
-def test_every_level_says_what_it_does() -> None:
-    assert LEVELS[5].about == "samples from the network, temperature 1"
-    assert len({level.about for level in LEVELS.values()}) == len(LEVELS)
 
 
 @pytest.mark.parametrize("number", DRAWING[::3])

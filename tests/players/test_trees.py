@@ -5,20 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.board import Board, index_of
+from tengen.board import WHITE, Board, index_of
 from tengen.game.endgame import candidates
 from tengen.learners.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
 from tengen.players import tree_kernels as k
-from tengen.players.alphabeta import AlphaBetaPlayer
+from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch
 from tengen.players.network_search import Taste
 from tengen.players.network_tree import NetworkTree
 from tengen.players.search_clock import Pace
 from tengen.players.simple import scores_after, values_after
-
-
-def rng() -> np.random.Generator:
-    return np.random.default_rng(1)
 
 
 def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() -> None:
@@ -97,6 +93,14 @@ def test_the_networks_own_order_prunes_without_a_policy(network: SymmetryNetwork
     assert move in [candidates(board)[int(i)] for i in order[:3]]
     assert narrow.nodes < 3**3 + 3**2 * 60
     assert make_player("alphabeta:model=isn-9x9,depth=2,width=4").width == 4  # type: ignore[attr-defined]
+
+
+def test_a_position_has_another_value_after_a_pass(network: SymmetryNetwork) -> None:
+    search, limits = AlphaBetaSearch(network, None, None), (1, -1000.0, 1000.0)
+    board = Board.from_ascii(".X.XX\nXXXXX\nOOOOO\nOOOOO\n.O.OO")
+    open_value, _ = search.value(board, *limits)
+    board.play("pass", WHITE)
+    assert search.value(board, *limits)[0] == -12.5 != open_value
 
 
 def test_scores_of_all_moves_at_once_are_those_one_by_one() -> None:

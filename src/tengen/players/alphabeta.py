@@ -20,7 +20,7 @@ from tengen.players.simple import best_by_policy, scores_after
 _MAX_DEPTH = 64
 """Deepest search under a clock; endgames reach it, nothing else does."""
 
-_Key = tuple[int, int, int | None]
+_Key = tuple[int, int, int | None, bool]
 _Entry = tuple[int, float, int, int]
 """Depth searched, value, its kind (-1: upper bound, 0: exact, 1: lower bound) and best move."""
 
@@ -48,7 +48,7 @@ class AlphaBetaSearch:
         if board.is_over or depth == 0:
             value = board.area_score() if board.is_over else float(self.model.values([board])[0])
             return value if board.turn == BLACK else -value, PASS
-        key = (board.hash, board.turn, board.ko)
+        key = (board.hash, board.turn, board.ko, board.last_move == PASS)
         reached, known, bound, good = self.seen.get(key, (-1, 0.0, 0, PASS))
         if reached >= depth and (not bound or (known >= beta if bound > 0 else known <= alpha)):
             return known, good

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -45,7 +45,7 @@ _OPENING_SHARE = 16  # points per ply of the opening, in which a temperature var
 RESIGN_BELOW = 0.02
 """Of 136 positions of experts' games with a lower win rate by `tengen-small`, 3 were won."""
 _TRUSTED_SHARE = 0.7  # share of the first move's visits from which a move's score is trusted
-_JUDGED = 60  # visits of a search that judges whether a game is over
+_JUDGED: dict[str, Any] = {"visits": 60, "score_share": 0.1}  # judges whether a game is over
 _LEAST_TO_RESIGN = 16  # visits before a search may resign
 _GOOD_SHARE, _GOOD_LOSS = 0.2, 0.05
 """A move is as good as the best with this share of its visits and at most this loss of utility."""
@@ -156,7 +156,7 @@ class SearchPlayer(Searching):
     """Above 0, early moves are drawn among those that are as good as the best."""
     scorer: Scorer | None = None
     """Gives the ownership in reports once the game is over, if given."""
-    score_share: float = 0.1
+    score_share: float = 0.4
     """Share of the score in the utility."""
     most_nodes: int = 200_000
     """Positions in the tree before the search ends; each takes about 1,200 bytes on 19x19."""
@@ -417,7 +417,7 @@ class SearchPlayer(Searching):
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
 
 
-judging.lead_by_search = lambda network, board: SearchPlayer(network, visits=_JUDGED).lead(board)
+judging.lead_by_search = lambda network, board: SearchPlayer(network, **_JUDGED).lead(board)
 
 
 def _first_choice(search: NetworkSearch, found: Report) -> int:

@@ -162,7 +162,7 @@ _TABLE = (
             Option("threads", "int", "parts of a batch evaluated in parallel", "1", 1),
             Option("batch", "int", "positions per batch", "by board size", 1),
             Option("temperature", "float", "above 0: varies moves of the opening", "0", 0),
-            Option("share", "float", "share of the score", "0.1", 0, parameter="score_share"),
+            Option("share", "float", "share of the score", "0.4", 0, parameter="score_share"),
             _RESIGN,
         ),
         "search:model=tengen-small,visits=400",
