@@ -74,7 +74,7 @@ LEVELS: dict[int, Level] = {
     4: Level(temperature=1.8, on_large=Level(temperature=1.4)),
     5: Level(temperature=1.0),
     6: Level(temperature=0.5),
-    7: Level(share=0.02, on_large=Level(temperature=0.2)),
+    7: Level(share=0.02),
     8: Level(share=0.15),
     9: Level(share=0.4),
     10: Level(share=1.0),
