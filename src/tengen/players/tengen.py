@@ -56,14 +56,13 @@ class Level:
     def about(self) -> str:
         """A short description for display."""
         if self.on_large is not None:
-            same = self.searches == self.on_large.searches
-            large = f"{self.on_large.temperature:g}" if same else self.on_large.about
+            both = self.searches, self.on_large.searches
+            few, hot = f"{100 * self.on_large.share:g} %", f"{self.on_large.temperature:g}"
+            large = few if all(both) else self.on_large.about if any(both) else hot
             return f"{replace(self, on_large=None).about} ({large} from {_LARGE}x{_LARGE} on)"
         if self.searches:
             few = f", {100 * self.share:g} % of the visits"
             return "searches at full strength" if self.share == 1 else f"searches{few}"
-        if self.temperature == 0:
-            return "the network's likeliest move"
         return f"samples from the network, temperature {self.temperature:g}"
 
 
@@ -74,9 +73,9 @@ LEVELS: dict[int, Level] = {
     4: Level(temperature=1.8, on_large=Level(temperature=1.4)),
     5: Level(temperature=1.0),
     6: Level(temperature=0.5),
-    7: Level(share=0.02),
-    8: Level(share=0.15),
-    9: Level(share=0.4),
+    7: Level(share=0.02, on_large=Level(temperature=0.2)),
+    8: Level(share=0.15, on_large=Level(share=0.02)),
+    9: Level(share=0.4, on_large=Level(share=0.15)),
     10: Level(share=1.0),
 }
 """The levels of `tengen:level=N` on every board."""
