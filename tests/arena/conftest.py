@@ -29,9 +29,7 @@ class Scripted:
         if not self.moves:
             return PASS
         move = self.moves.pop(0)
-        if callable(move):
-            return move()
-        return -1 if move == "resign" else board.point(move)
+        return move() if callable(move) else -1 if move == "resign" else board.point(move)
 
 
 def make_job(*, swapped: bool = False, opening: Sequence[str] = (), **conditions: Any) -> GameJob:

@@ -217,8 +217,7 @@ def test_only_own_states_are_counted_and_deleted(tmp_path: Path) -> None:
     for path in (tmp_path / "old" / "checkpoints").iterdir():
         (states / path.name).write_bytes(path.read_bytes())
     train(tmp_path / "run", Walk(steps=20), resume=True)
-    names = sorted(int(path.stem) for path in states.iterdir())
-    assert names == [15, 20, 485, 490]
+    assert sorted(int(path.stem) for path in states.iterdir()) == [15, 20, 485, 490]
     with Run.open(tmp_path / "run", "walk", Walk(), data={"games": "a"}, resume=True) as run:
         assert run.start is not None and run.start.step == 20
 

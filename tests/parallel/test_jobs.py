@@ -73,8 +73,7 @@ def test_a_job_that_always_kills_its_worker_is_given_up() -> None:
 
 def test_big_jobs_and_results_do_not_block_each_other() -> None:
     jobs = [np.full(500_000, i) for i in range(6)]
-    sums = [int(r[0]) for r in map_jobs(echo_big, jobs, workers=2)]
-    assert sums == [1, 2, 3, 4, 5, 6]
+    assert [int(r[0]) for r in map_jobs(echo_big, jobs, workers=2)] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

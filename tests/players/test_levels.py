@@ -7,6 +7,7 @@ import pytest
 
 from tengen.board import PASS, Board, format_gtp
 from tengen.errors import SpecError
+from tengen.library import load_network
 from tengen.players import make_player
 from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import SearchPlayer
@@ -77,10 +78,13 @@ def test_a_large_board_has_a_way_of_its_own() -> None:
     level = Level(temperature=1.8, on_large=Level(temperature=1.4))
     assert [level.on(lines).temperature for lines in (9, 12, 13, 19)] == [1.8, 1.8, 1.4, 1.4]
     assert Level(temperature=0.5).on(19).temperature == 0.5
-    assert made(7)._drawer(Board(9)) is None and made(7)._drawer(Board(19)) is not None
-    for size, temperature in ((9, 1.8), (13, 1.4)):
-        drawer = made(4)._drawer(Board(size))
+    assert made(7)._drawer(Board(9)) is None
+    for number, size, temperature in ((4, 9, 1.8), (4, 13, 1.4), (7, 13, 0.6)):
+        drawer, board = made(number)._drawer(Board(size)), Board(size)
         assert isinstance(drawer, DrawingPlayer) and drawer.temperature == temperature
+    judged = load_network("tengen-judge").evaluate([board])[0]
+    assert np.allclose(drawer.model.priors(board), judged.proposals)
+    assert not np.allclose(judged.proposals, judged.priors, atol=0.01)
 
 
 def test_levels_that_search_look_at_as_many_positions_as_they_say() -> None:

@@ -205,9 +205,7 @@ def index_of(point: int, rows: int, cols: int) -> int:
 
 def point_at(index: int, rows: int, cols: int) -> int:
     """Return the raw point with this row-major index; rows * columns is a pass."""
-    if index == rows * cols:
-        return PASS
-    return point_of(index // cols, index % cols, cols)
+    return PASS if index == rows * cols else point_of(index // cols, index % cols, cols)
 
 
 def indices_of(points: NDArray[np.integer], rows: int, cols: int) -> IntArray:

@@ -144,9 +144,7 @@ def format_result(score: float) -> str:
     >>> format_result(-3.5), format_result(12), format_result(0)
     ('W+3.5', 'B+12', '0')
     """
-    if score == 0:
-        return "0"
-    return f"{'B' if score > 0 else 'W'}+{abs(score):g}"
+    return "0" if score == 0 else f"{'B' if score > 0 else 'W'}+{abs(score):g}"
 
 
 def _checked(grid: npt.ArrayLike, dead: npt.ArrayLike | None) -> tuple[Grid, BoolArray]:

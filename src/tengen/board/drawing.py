@@ -100,7 +100,8 @@ def format_svg(
     width, height = (cols - 1) * cell + 2 * margin, (rows - 1) * cell + 2 * margin
     faint = set(dead)
     out = [
-        _open(width, height),
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}" font-family="sans-serif">',
         f'<rect width="{width:g}" height="{height:g}" rx="4" fill="#e3b878"/>',
         *_lines(rows, cols, cell, margin),
     ]
@@ -124,13 +125,6 @@ def format_svg(
         out += _edges(rows, cols, cell, (width, height))
     out.append("</svg>")
     return "\n".join(out)
-
-
-def _open(width: float, height: float) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-        f'width="{width:g}" height="{height:g}" font-family="sans-serif">'
-    )
 
 
 _Place = tuple[float, float]

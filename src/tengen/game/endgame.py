@@ -102,9 +102,7 @@ def sensible(board: Board, move: int, *, resign: bool = False) -> Point:
     if move == PASS and board.rules.scoring == "area":
         score = board.area_score() * (1 if board.turn == BLACK else -1)
         return PASS if score > 0 else board.answer(cleanup_move(board))
-    if move != PASS and only_the_count_is_left(board):
-        return PASS
-    return board.answer(move)
+    return PASS if move != PASS and only_the_count_is_left(board) else board.answer(move)
 
 
 def cleanup_move(board: Board, ownership: FloatArray | None = None) -> int:

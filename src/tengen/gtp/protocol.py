@@ -109,9 +109,7 @@ def format_score(score: float) -> str:
     >>> format_score(3.5), format_score(-12.0), format_score(0)
     ('B+3.5', 'W+12', '0')
     """
-    if abs(score) < 1e-9:
-        return "0"
-    return f"{'B' if score > 0 else 'W'}+{abs(score):.10g}"
+    return "0" if abs(score) < 1e-9 else f"{'B' if score > 0 else 'W'}+{abs(score):.10g}"
 
 
 def format_answer(number: str, text: str, *, ok: bool = True) -> str:

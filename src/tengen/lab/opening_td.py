@@ -61,9 +61,7 @@ def _side_of(spec: str) -> Side:
     """Make a side of a match: `random`, a model's file, or a player's spec."""
     if spec == RANDOM_NAME:
         return RANDOM_NAME
-    if spec.endswith(".safetensors"):
-        return OpeningTD.load(spec)
-    return make_player(spec)
+    return OpeningTD.load(spec) if spec.endswith(".safetensors") else make_player(spec)
 
 
 @dataclass(frozen=True)

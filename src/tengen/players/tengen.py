@@ -1,6 +1,6 @@
 """`tengen`, the strongest player for a board: `network_search`, or `mcts` where no network fits.
 
-Its weaker levels sample their moves from the network trained on people's games, at falling
+Its weaker levels sample moves that people play, then moves that the judge thinks best, at falling
 temperatures; the stronger ones search with increasing visits. No level makes mistakes on purpose.
 `arena.placing` has the measured ratings.
 """
@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from tengen.arrays import FloatArray
 from tengen.board import Board, Point
 from tengen.contracts import AnalyseOptions, Report
 from tengen.errors import SpecError
@@ -21,7 +22,7 @@ from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.registry import DRAWN_FROM, JUDGE
 from tengen.players.evaluators import make_network
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_search import RESIGN_BELOW, SearchPlayer
+from tengen.players.network_search import RESIGN_BELOW, SearchNetwork, SearchPlayer
 from tengen.players.simple import DrawingPlayer
 
 _LEAST_VISITS = 2  # with fewer a search cannot compare moves
@@ -30,14 +31,16 @@ _LARGE = 13  # lines from which on a board is large
 
 @dataclass(frozen=True)
 class Level:
-    """How a level plays: it samples from the network at a temperature, or searches."""
+    """How a level plays: it samples from a network at a temperature, or searches."""
 
     share: float = 0.0
     """Visits of the search as a share of those at full strength; 0 samples."""
     temperature: float = 1.0
     """Below 1 likely moves become more frequent, above 1 less so; 0 takes the likeliest."""
+    best: bool = False
+    """Whether it samples from the judge's best moves instead of what people play."""
     on_large: Level | None = None
-    """How it plays from 13 lines on, where mistakes cost more and any search beats sampling."""
+    """How it plays from 13 lines on, where mistakes cost more and few visits beat sampling."""
 
     def on(self, lines: int) -> Level:
         """Return how it plays on a board of `lines` lines."""
@@ -56,14 +59,14 @@ class Level:
     def about(self) -> str:
         """A short description for display."""
         if self.on_large is not None:
-            both = self.searches, self.on_large.searches
-            few, hot = f"{100 * self.on_large.share:g} %", f"{self.on_large.temperature:g}"
-            large = few if all(both) else self.on_large.about if any(both) else hot
-            return f"{replace(self, on_large=None).about} ({large} from {_LARGE}x{_LARGE} on)"
+            here = replace(self, on_large=None).about
+            large = self.on_large.about.removeprefix(f"{here.partition(', ')[0]}, ")
+            return f"{here} ({large} from {_LARGE}x{_LARGE} on)"
         if self.searches:
             few = f", {100 * self.share:g} % of the visits"
             return "searches at full strength" if self.share == 1 else f"searches{few}"
-        return f"samples from the network, temperature {self.temperature:g}"
+        moves = "the judge's best" if self.best else "people's"
+        return f"samples {moves} moves, temperature {self.temperature:g}"
 
 
 LEVELS: dict[int, Level] = {
@@ -73,8 +76,8 @@ LEVELS: dict[int, Level] = {
     4: Level(temperature=1.8, on_large=Level(temperature=1.4)),
     5: Level(temperature=1.0),
     6: Level(temperature=0.5),
-    7: Level(share=0.02, on_large=Level(temperature=0.2)),
-    8: Level(share=0.15, on_large=Level(share=0.02)),
+    7: Level(share=0.02, on_large=Level(best=True, temperature=0.6)),
+    8: Level(share=0.15, on_large=Level(best=True, temperature=0.35)),
     9: Level(share=0.4, on_large=Level(share=0.15)),
     10: Level(share=1.0),
 }
@@ -98,6 +101,17 @@ _SIZES = 4
 """Board sizes whose searches are kept, with their trees."""
 
 _Inner = SearchPlayer | MctsPlayer
+
+
+@dataclass(frozen=True)
+class _BestMoves:
+    """A policy of the moves that a network thinks best."""
+
+    network: SearchNetwork
+
+    def priors(self, board: Board) -> FloatArray:
+        """Return the probability that each move is the best, the pass last."""
+        return self.network.evaluate([board])[0].proposals
 
 
 @dataclass(eq=False)
@@ -171,9 +185,9 @@ class TengenPlayer:
         level = self._level(board.rows, board.cols)
         if level is None or level.searches or self.root_moves is not None:
             return None
-        if not isinstance(self.search(board), SearchPlayer):
+        if not isinstance(search := self.search(board), SearchPlayer):
             return None  # where no network fits, all levels search
-        policy = load_policy(DRAWN_FROM, shared=True)
+        policy = _BestMoves(search.network) if level.best else load_policy(DRAWN_FROM, shared=True)
         return DrawingPlayer(model=policy, temperature=level.temperature)
 
     def _make(self, rows: int, cols: int) -> _Inner:

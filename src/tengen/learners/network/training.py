@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -285,6 +286,7 @@ def use_fast_products(device: torch.device) -> None:
         torch.backends.cudnn.benchmark = True
         torch.backends.cuda.matmul.allow_tf32 = True
         torch.backends.cudnn.allow_tf32 = True
+        warnings.filterwarnings("ignore", r"\s*Online softmax is disabled")  # of no use to users
 
 
 class Trainer:
