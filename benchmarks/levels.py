@@ -22,13 +22,9 @@ from tengen.players.tengen import LEVELS
 
 LINKS: dict[int, dict[int, tuple[str, ...]]] = {
     9: {1: ("random", "mcts-10"), 2: ("mcts-10", "maxlib"), 3: ("maxlib", "static"),
-        4: ("static",), 5: ("static", "gnugo-0"), 6: ("gnugo-0",),
-        7: ("gnugo-10", "pachi-1000"), 8: ("pachi-1000", "pachi-8000"), 9: ("pachi-8000",),
-        10: ("pachi-8000",)},
+        4: ("static", "gnugo-0"), 5: ("static", "gnugo-0"), 6: ("gnugo-0",), 7: ("gnugo-10",)},
     13: {1: ("maxlib",), 2: ("maxlib",), 3: ("static",), 4: ("static", "gnugo-0"),
-         5: ("gnugo-0", "gnugo-10"),
-         6: ("gnugo-10", "pachi-1000"), 7: ("pachi-1000", "pachi-2000"),
-         8: ("pachi-4000",), 9: ("pachi-4000",), 10: ("pachi-4000",)},
+         5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",), 7: ("gnugo-10",)},
     19: {1: ("maxlib",), 2: ("maxlib",), 3: ("static",), 4: ("static", "gnugo-0"),
          5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",)},
 }  # fmt: skip

@@ -45,7 +45,7 @@ _OPENING_SHARE = 16  # points per ply of the opening, in which a temperature var
 RESIGN_BELOW = 0.02
 """Of 136 positions of experts' games with a lower win rate by `tengen-small`, 3 were won."""
 _TRUSTED_SHARE = 0.7  # share of the first move's visits from which a move's score is trusted
-_JUDGED: dict[str, Any] = {"visits": 60, "score_share": 0.1}  # judges whether a game is over
+_JUDGED: dict[str, Any] = {"visits": 100, "score_share": 0.1}  # judges whether a game is over
 _LEAST_TO_RESIGN = 16  # visits before a search may resign
 _GOOD_SHARE, _GOOD_LOSS = 0.2, 0.05
 """A move is as good as the best with this share of its visits and at most this loss of utility."""

@@ -73,7 +73,7 @@ LEVELS: dict[int, Level] = {
     1: Level(temperature=4.0, on_large=Level(temperature=2.8)),
     2: Level(temperature=2.8, on_large=Level(temperature=2.2)),
     3: Level(temperature=2.2, on_large=Level(temperature=1.8)),
-    4: Level(temperature=1.8, on_large=Level(temperature=1.4)),
+    4: Level(temperature=1.4),
     5: Level(temperature=1.0),
     6: Level(temperature=0.5),
     7: Level(share=0.02, on_large=Level(best=True, temperature=0.6)),
