@@ -77,7 +77,7 @@ LEVELS: dict[int, Level] = {
     5: Level(temperature=1.0),
     6: Level(temperature=0.5),
     7: Level(share=0.02, on_large=Level(best=True, temperature=0.6)),
-    8: Level(share=0.15, on_large=Level(best=True, temperature=0.35)),
+    8: Level(share=0.08, on_large=Level(best=True, temperature=0.35)),
     9: Level(share=0.4, on_large=Level(share=0.15)),
     10: Level(share=1.0),
 }
