@@ -99,7 +99,7 @@ class Lane:
         """Cancel everything and end the process."""
         self._closed = True
         if self._child is not None:
-            self._child.kill()
+            self._child.process.kill()  # a thread that works with it closes the pipe
         self._pool.shutdown()
 
     def _run(self, job: Job) -> Any:
