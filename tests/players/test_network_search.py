@@ -15,7 +15,7 @@ from tengen.board.coordinates import transform
 from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts import check_player
 from tengen.errors import SpecError
-from tengen.game.judging import dead_stones
+from tengen.game.judging import count_without, dead_stones
 from tengen.learners.network import DESIGNS, Evaluation
 from tengen.learners.network.learner import untrained
 from tengen.models import load_scorer
@@ -177,16 +177,8 @@ def test_a_pass_in_an_open_game_is_not_answered_by_a_pass(seconds: float | None)
 
 
 def test_dead_stones_come_off_by_territory() -> None:
-    board = Board.from_ascii(
-        """
-        . X . O .
-        . X . O .
-        X X . O O
-        . X . O .
-        O X . O .
-        """,
-        rules="japanese",
-    )
+    rows = ". X . O .\n. X . O .\nX X . O O\n. X . O .\nO X . O ."
+    board = Board.from_ascii(rows, rules="japanese")
     owner = np.tile([1.0, 1, 0, -1, -1], 5)
     assert dead_stones(board, owner) == [board.point("A1")]
     assert dead_stones(board, -0.3 * owner) == []
@@ -217,6 +209,12 @@ def test_a_network_that_passes_too_early_captures_first(visits: int) -> None:
     assert board.area_score() > 0 and player.choose(board, rng()) == PASS
     board.komi = 30.0
     assert player.choose(board, rng()) in (board.point("A2"), board.point("B1"))
+    board.komi = 0.0
+    board.play(PASS)
+    tree = grown(player, 64, board).tree
+    passed = next(child for child in tree.children().tolist() if tree.move[child] == PASS)
+    # The dead stone that nobody took counts in the utility, not in the lead.
+    assert tree.means(passed)[2] == count_without(board, [board.point("A1")]).score
 
 
 def test_it_resigns_only_late_and_only_when_it_may() -> None:

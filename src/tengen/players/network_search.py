@@ -316,10 +316,11 @@ class SearchPlayer(Searching):
     def _judge(self, search: NetworkSearch, node: int, board: Board, view: Evaluation) -> None:
         """Store an evaluated position; the score of a game that is over is counted."""
         if board.is_over:
-            score = board.area_score()
-            if board.rules.scoring == "territory":  # without the stones taken for dead
-                score = count_without(board, dead_stones(board, view.ownership)).score
-            worth = search.taste.worth((float(np.sign(score)) + 1) / 2, score, 0.0)
+            counted = count_without(board, dead_stones(board, view.ownership)).score
+            score = counted if board.rules.scoring == "territory" else board.area_score()
+            utility, win, *_ = search.taste.worth((float(np.sign(score)) + 1) / 2, score, 0.0)
+            # Dead stones that nobody captured lower the utility, but say nothing about the lead.
+            worth = utility, win, counted, counted**2
             search.tree.judge(node, worth, view.ownership, (), np.empty(0), over=True)
             return
         worth, moves = search.taste.worth_of(view), likely_moves(board, view.proposals)

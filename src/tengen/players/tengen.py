@@ -75,7 +75,7 @@ LEVELS: dict[int, Level] = {
     3: Level(temperature=2.2, on_large=Level(temperature=1.8)),
     4: Level(temperature=1.4),
     5: Level(temperature=1.0),
-    6: Level(temperature=0.5, on_large=Level(temperature=0.65)),
+    6: Level(temperature=0.5),
     7: Level(share=0.02, on_large=Level(best=True, temperature=0.6)),
     8: Level(share=0.08, on_large=Level(best=True, temperature=0.4)),
     9: Level(share=0.4, on_large=Level(share=0.15)),
