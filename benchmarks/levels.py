@@ -29,7 +29,7 @@ LINKS: dict[int, dict[int, tuple[str, ...]]] = {
          5: ("gnugo-0", "gnugo-10"), 6: ("gnugo-10",)},
 }  # fmt: skip
 """Rungs of about the strength of each level, which it plays besides its neighbours."""
-WIDEST = 1000.0
+WIDEST = 2000.0
 """Levels with a wider interval, in Elo, are not rated."""
 
 
