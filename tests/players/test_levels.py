@@ -79,9 +79,10 @@ def test_a_large_board_has_a_way_of_its_own() -> None:
     assert [level.on(lines).temperature for lines in (9, 12, 13, 19)] == [1.8, 1.8, 1.4, 1.4]
     assert Level(temperature=0.5).on(19).temperature == 0.5
     assert made(7)._drawer(Board(9)) is None
-    for number, size, temperature in ((3, 9, 2.2), (3, 13, 1.8), (7, 13, 0.6)):
+    for number, size in ((3, 9), (3, 13), (7, 13)):
         drawer, board = made(number)._drawer(Board(size)), Board(size)
-        assert isinstance(drawer, DrawingPlayer) and drawer.temperature == temperature
+        wanted = LEVELS[number].on(size).temperature
+        assert isinstance(drawer, DrawingPlayer) and drawer.temperature == wanted
     judged = load_network("tengen-judge").evaluate([board])[0]
     assert np.allclose(drawer.model.priors(board), judged.proposals)
     assert not np.allclose(judged.proposals, judged.priors, atol=0.01)
