@@ -34,14 +34,13 @@ from tengen.board.drawing import Mark
 from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts import BlockStatus, ScoreEstimate, ScoreEstimator, Scorer, Status, Verdict
 from tengen.models import has_model, load_learner, load_scorer
+from tengen.models.registry import DRAWN_FROM, JUDGE
 
 _PLAYOUTS = 400
 DEAD_ABOVE = 0.5
 """Mean ownership by the enemy above which a block is called dead."""
 _FEWEST_STONES = 0.3
 """A board with fewer stones than this share of its points is never finished."""
-_NETWORK, _END_NETWORK = "tengen-small", "tengen-judge"
-"""Networks that estimate games in progress, and that confirm that one is over."""
 _LINES, _LINE_LENGTH, _CHANGE = 6, 24, 2.0
 """In a game that seems over: first moves tried per side, moves played after each of them, and the
 points that a side may gain by that."""
@@ -223,7 +222,7 @@ class Judge:
         sides, seed = _both_to_move(board), board.hash >> 1
         found = [playouts(b, _END_PLAYOUTS, seed=seed, kind="heavy", threads=1) for b in sides]
         by_playouts = min(_agreement(board, verdict, one.ownership) for one in found)
-        network = _network_for(_END_NETWORK, board)
+        network = _network_for(JUDGE, board)
         if network is None:
             return _Confirmation(by_playouts, -1.0, True)
         views = network.evaluate(sides)
@@ -255,7 +254,7 @@ class Judge:
 
     def outlook(self, board: Board) -> Outlook:
         """Estimate the result of a game in progress, by the network or by playouts."""
-        network = _network_for(_NETWORK, board)
+        network = _network_for(JUDGE, board)
         if network is not None:
             (view,) = network.evaluate([board])
             return Outlook(view.score, view.ownership, False, "the network", view.spread)
@@ -264,8 +263,8 @@ class Judge:
         return Outlook(result.mean_score, result.ownership, False, "playouts", spread)
 
     def pass_chance(self, board: Board) -> float | None:
-        """Return the network's probability of a pass; None without a network."""
-        network = _network_for(_NETWORK, board)
+        """Return the probability that people pass; None without a network."""
+        network = _network_for(DRAWN_FROM, board)
         return None if network is None else float(network.priors(board)[-1])
 
 
