@@ -156,7 +156,8 @@ def command(app: typer.Typer) -> Callable[[Callable[..., Any]], Callable[..., An
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {each.name: each.annotation for each in parameters}
         del call.__wrapped__
-        return app.command()(call)
+        about = (" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
+        return app.command(help="\n\n".join(about))(call)
 
     return decorate
 
