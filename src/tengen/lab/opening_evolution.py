@@ -56,8 +56,10 @@ _BETTER: dict[str, Any] = {
     "opponent": "static + random", "expert": "builtin:playouts=16",
 }  # fmt: skip
 METHODS: dict[str, tuple[int, dict[str, Any]]] = {
-    # The games are deterministic, so survivors need not play again.
-    "paper": (5000, {"colours": "black", "remember": True}),
+    # A network whose choices involve no chance would repeat its game, so survivors play no more.
+    "paper": (
+        5000, {"colours": "black", "remember": True, "scoring": "territory", "komi": 0.0},
+    ),
     "better": (100, _BETTER),
     # The hall of fame begins with the best of generation 0; scores beyond a clear win hardly count.
     # The settings of the shipped champions differ in opponents and hall; see their cards.

@@ -17,12 +17,12 @@ from tengen.arrays import FloatArray
 from tengen.board import Board, PlayoutResult, index_of, play_to_end, playouts
 from tengen.board.playouts import shape_table
 from tengen.contracts import Evaluator, Player, Policy
-from tengen.errors import ModelError, SpecError
+from tengen.errors import ModelError, SpecError, TengenError
 from tengen.game.endgame import candidates, estimate_by_playouts
 from tengen.models import load_evaluator, load_learner, load_policy
 from tengen.players.network_search import SearchNetwork
 from tengen.players.plugins import PREFIX, Role, make_plugged, split_target
-from tengen.players.simple import finish_score, static_move_values
+from tengen.players.simple import finish_score, static_move_values, stones_played
 from tengen.players.static_kernels import verdict
 
 _TEMPERATURE = 1.5
@@ -147,6 +147,8 @@ class BuiltinExpert:
 
     def _score(self, board: Board, seed: int) -> float:
         cells = board.rows * board.cols
+        if board.rules.scoring == "territory":
+            raise TengenError("the builtin expert counts area only; let `static` finish the games")
         total = self.playouts or (300 if cells <= 100 else 160 if cells <= 200 else 96)
         each = max(1, min(15, total // 8))
         word = int(seed) & ((1 << 62) - 1)
@@ -155,7 +157,7 @@ class BuiltinExpert:
 
 
 class PlayerExpert:
-    """One player that plays both sides to the end; area counting, dead stones by playouts."""
+    """One player that plays both sides to the end; dead stones are found by playouts."""
 
     def __init__(self, player: Player) -> None:
         self.player = player
@@ -173,7 +175,10 @@ class PlayerExpert:
     def _score(self, board: Board, seed: int) -> float:
         rng = np.random.default_rng(int(seed))
         end = play_to_end(board.copy(), lambda b: self.player.choose(b, rng))
-        return float(np.sign(estimate_by_playouts(end).ownership).sum()) - board.white_bonus
+        area = float(np.sign(estimate_by_playouts(end).ownership).sum())
+        if board.rules.scoring == "territory":
+            area -= stones_played(end.state)
+        return area - board.white_bonus
 
 
 class StaticExpert(PlayerExpert):

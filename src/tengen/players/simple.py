@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray
-from tengen.board import BLACK, PASS, RESIGN, Board, Point, index_of, indices_of, point_at
+from tengen.board import (
+    BLACK,
+    PASS,
+    RESIGN,
+    WHITE,
+    Board,
+    Point,
+    index_of,
+    indices_of,
+    point_at,
+)
 from tengen.board import layout_kernels as layout
 from tengen.board.playouts import shape_table
 from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
@@ -96,7 +106,18 @@ def static_move_values(board: Board) -> FloatArray:
 
 def finish_score(board: Board) -> float:
     """Play both sides to the end by the static rules; return Black's score, komi included."""
-    return float(finish_static(board.state.copy(), shape_table())) - board.white_bonus
+    state = board.state.copy()
+    area = float(finish_static(state, shape_table()))
+    if board.rules.scoring == "territory":
+        area -= stones_played(state)
+    return area - board.white_bonus
+
+
+def stones_played(state: NDArray[np.int64]) -> int:
+    """Return how many more stones Black has played than White: area minus territory, seki aside."""
+    colours, scalars = state[layout.COLOUR], state[layout.SCALARS]
+    on_board = np.count_nonzero(colours == BLACK) - np.count_nonzero(colours == WHITE)
+    return int(on_board + scalars[layout.PRISONERS_W] - scalars[layout.PRISONERS_B])
 
 
 # ----- Policies -----

@@ -96,11 +96,26 @@ def test_search_finds_the_best_move_captures_included(
         shape = kind(size, size, plies=plies)
         weights = rng.normal(0, 0.3, shape.n_weights)
         values = slow_minimax(shape, weights, board, plies)
-        chosen = shape.move(weights, board)
+        chosen, _ = shape.choose(weights, board, rng)
         if not values:
             assert chosen == PASS
         else:
             assert values[chosen] == pytest.approx(max(values.values()), abs=1e-12)
+
+
+@pytest.mark.parametrize("plies", [1, 2])
+def test_chance_chooses_evenly_among_equal_values_and_only_among_them(plies: int) -> None:
+    rng = np.random.default_rng(plies)
+    shape = Dense(4, 4, plies=plies)
+    for scale in (0.0, 30.0):  # constant outputs; outputs of which many are exactly 1 or -1
+        weights = rng.normal(0, scale, shape.n_weights) if scale else np.zeros(shape.n_weights)
+        board = Board(4, moves="B A1 W B2 B D3")
+        values = slow_minimax(shape, weights, board, plies)
+        best = {move for move, value in values.items() if value == max(values.values())}
+        drawn = [shape.choose(weights, board, rng) for _ in range(60 * len(best))]
+        counts = [sum(move == chosen for chosen, _ in drawn) for move in best]
+        assert sum(counts) == len(drawn) and min(counts) > 25 and max(counts) < 100
+        assert all(chance for _, chance in drawn) or len(best) == 1
 
 
 def test_free_choice_may_be_illegal() -> None:
@@ -109,8 +124,10 @@ def test_free_choice_may_be_illegal() -> None:
     shape = Dense(5, 5, plies=1, free=True)
     _, w1, w2 = shape.cut(weights)
     w1[12, 0] = w2[0] = 1.0  # one unit that likes a stone in the centre, which is taken
-    assert shape.move(weights, board) == board.point("C3")
-    assert board.is_legal(board.answer(Dense(5, 5, plies=1).move(weights, board)))
+    rng = np.random.default_rng(0)
+    assert shape.choose(weights, board, rng) == (board.point("C3"), False)
+    legal, by_chance = Dense(5, 5, plies=1).choose(weights, board, rng)
+    assert board.is_legal(board.answer(legal)) and by_chance
 
 
 @pytest.mark.parametrize("shape", [Shared(7, 7), Tiled(7, 7)])
@@ -136,4 +153,4 @@ def test_few_weights_unfold_into_a_plain_network(shape: Shape) -> None:
 
 def test_wrong_number_of_weights_is_refused() -> None:
     with pytest.raises(ModelError, match="has 9406 weights"):
-        Dense().move(np.zeros(5), Board(13))
+        Dense().choose(np.zeros(5), Board(13), np.random.default_rng(0))

@@ -1,12 +1,13 @@
 """Choose moves with evolved networks, recomputing only what a stone changes.
 
-Inputs are +1 for own stones, -1 for enemy stones, 0 for empty points, row by row. Values are
-compared before the last tanh, which keeps their order. An equal value never replaces an earlier
-one, so that a choice is a function of weights and position. The caller checks superko.
+Inputs are +1 for own stones, -1 for enemy stones, 0 for empty points, row by row. The caller
+chooses among equal values and checks superko.
 """
 
 # mypy: ignore-errors
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from tengen.board.kernels import copy_row, copy_state, in_atari, is_legal, near,
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, NEXT, PASS, ROWS, SCALARS, TURN
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
-_NEVER = -1e300  # below every value a network can give
+NO_VALUE = -2.0  # below every value a network can give
 
 
 @inner_kernel
@@ -92,7 +93,7 @@ def _bend(values, n):
 
 @kernel
 def _output(hidden, w2):
-    """Apply tanh to hidden sums in place; return the output before its tanh. w2 ends with the bias.
+    """Apply tanh to hidden sums in place; return the output. `w2` ends with the bias.
 
     Four sums in parallel avoid a chain of dependent additions.
     """
@@ -107,7 +108,7 @@ def _output(hidden, w2):
         d += w2[h + 3] * hidden[h + 3]
     for h in range(n - n % 4, n):
         a += w2[h] * hidden[h]
-    return w2[n] + a + b + c + d
+    return math.tanh(w2[n] + a + b + c + d)
 
 
 @kernel
@@ -234,7 +235,7 @@ def _order(values, sign, out):
 
 @hot_kernel
 def _value_after(weights, cover, where, how, count, node, work, scratch):
-    """Return the value of `node` after the listed inputs changed, before the last tanh."""
+    """Return the value of `node` after the listed inputs changed."""
     sums, bent, base = node
     if sums.shape[0] == 0:
         _add_rows(weights[1], where, how, count, base, work)
@@ -265,13 +266,14 @@ def _descend(weights, cover, where, how, count, node, child, scratch):
 
 
 @kernel
-def best_move(s, weights, windows, cover, free, width):
-    """Return the point after which the network rates the position highest; PASS if none.
+def move_values(s, weights, windows, cover, free, plies, among, first):
+    """Write to `first` the value of each move `among` the points, NO_VALUE elsewhere.
 
     `weights` are the windows' weights, the layer above and the output; `windows` what
     `_read_windows` takes; cover[0][cell] lists the windows over a cell (-1 after the last) and
-    cover[1] the place of its weight in each. A dense network has no windows. With `width` 0 it
-    looks one ply ahead; else two, at the `width` moves that look best and every legal reply.
+    cover[1] the place of its weight in each. A dense network has no windows. With two `plies` the
+    value is the least after every legal reply or a pass; a move that cannot be better than one
+    before it may have an upper bound instead, which is at most that one's value.
     """
     me = s[SCALARS, TURN]
     cols = s[SCALARS, COLS]
@@ -287,25 +289,25 @@ def best_move(s, weights, windows, cover, free, width):
         _dense_sums(x, weights[1], node[2])
     else:
         _read_windows(x, weights, windows, cover, *node)
-    first, second = np.full(cells, _NEVER), np.zeros(cells)
+    second = np.zeros(cells)
     for i in range(cells):
-        count = _candidate(s, i, me, free, where, how)
+        count = _candidate(s, i, me, free, where, how) if among[i] else 0
+        first[i] = NO_VALUE
         if count > 0:
             first[i] = _value_after(weights, cover, where, how, count, node, work, scratch)
-        if width > 0:
+        if plies > 1:
             where[0], how[0] = i, -1.0
             second[i] = _value_after(weights, cover, where, how, 1, node, work, scratch)
+    if plies < 2:
+        return
     # The most promising moves and replies first, so that alpha-beta cuts early.
     order, replies = np.empty(cells, np.int64), np.empty(cells, np.int64)
     _order(first, -1.0, order)
-    if width == 0:
-        return _point_of(order[0], cols) if first[order[0]] > _NEVER else PASS
     _order(second, 1.0, replies)
     t = np.empty_like(s)
-    best, best_value, killer = PASS, _NEVER, -1
-    for j in range(min(width, cells)):
-        i = order[j]
-        if first[i] <= _NEVER:
+    best, killer = NO_VALUE, -1
+    for i in order:
+        if first[i] == NO_VALUE:
             break
         count = _candidate(s, i, me, free, where, how)
         _descend(weights, cover, where, how, count, node, child, scratch)
@@ -315,7 +317,7 @@ def best_move(s, weights, windows, cover, free, width):
         worst, reply = first[i], -1  # the enemy may pass
         for k in range(-1, cells):
             cell = killer if k < 0 else replies[k]
-            if worst <= best_value:
+            if worst <= best:
                 break
             if cell < 0 or (k >= 0 and cell == killer):
                 continue
@@ -326,8 +328,8 @@ def best_move(s, weights, windows, cover, free, width):
             value = _value_after(weights, cover, where, how, count, child, work, scratch)
             if value < worst:
                 worst, reply = value, cell
-        if worst > best_value:
-            best, best_value = _point_of(i, cols), worst
+        first[i] = worst
+        if worst > best:
+            best = worst
         elif reply >= 0:
             killer = reply
-    return best

@@ -6,16 +6,16 @@ on interruptions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from typing import Any, Self
 
 import numpy as np
 
-from tengen.arrays import FloatArray
+from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, PASS, Board, Point
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError
@@ -33,18 +33,22 @@ from tengen.parallel import map_jobs
 
 @dataclass
 class NetworkPlayer:
-    """A network as a player: the best point, or a pass if that is illegal."""
+    """A network as a player: one of the best points, or a pass if that is illegal."""
 
     shape: Shape
     weights: Weights
     name: str = "evolved"
+    draws: int = field(default=0, init=False)
+    """How often chance chose among equal values."""
 
     def __post_init__(self) -> None:
         self._shape, self._weights = self.shape.unfold(self.weights)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
-        """Choose a move; uses no randomness."""
-        move = board.answer(self._shape.move(self._weights, board))
+        """Choose a move of the highest value, at random among equals."""
+        point, chance = self._shape.choose(self._weights, board, rng)
+        self.draws += chance
+        move = board.answer(point)
         return move if board.is_legal(move) else PASS
 
 
@@ -104,17 +108,21 @@ class Breeding:
         size = settings.individuals, settings.shape().n_weights, settings.seed
         self.breeder: Breeder = STRATEGIES[settings.strategy](*size)
         self.generation = 0
-        self.fitness = np.zeros(0)  # of the last generation, in the order in which it was measured
+        self.fitness = np.zeros(0)  # of the last generation, one per individual
+        self.known = np.full(settings.individuals, np.nan)
+        """The fitness of individuals that need not be measured again, else NaN."""
         self.first_best = np.zeros(0)  # the best of generation 0, once it is measured
         self.hall: list[FloatArray] = []  # earlier bests to play against
         if start is not None:
             self.breeder.restore(start.arrays)
+            self.known[:] = start.arrays["known"]
             self.generation, self.hall = start.step, list(start.arrays.get("hall", ()))
             self.fitness, self.first_best = start.arrays["fitness"], start.arrays["first_best"]
 
     def arrays(self) -> dict[str, FloatArray]:
         """Return everything that later generations depend on."""
-        arrays = {"fitness": self.fitness, "first_best": self.first_best, **self.breeder.arrays()}
+        arrays = {"fitness": self.fitness, "first_best": self.first_best, "known": self.known}
+        arrays |= self.breeder.arrays()
         return {**arrays, "hall": np.array(self.hall)} if self.hall else arrays
 
     @property
@@ -123,27 +131,37 @@ class Breeding:
         return self.breeder.best
 
     @property
-    def known(self) -> FloatArray:
-        """The fitness of the first individuals if the settings remember it, else empty."""
-        return self.breeder.known if self.settings.remember else np.zeros(0)
-
-    @property
     def pending(self) -> FloatArray:
         """The individuals that have to be measured."""
-        return self.breeder.weights[len(self.known) :]
+        rows: FloatArray = self.breeder.weights[np.isnan(self.known)]
+        return rows
 
     def step(self, measure: Measure) -> None:
         """Measure, select, breed."""
-        self.fitness = np.concatenate([self.known, measure(self)])
+        unknown = np.isnan(self.known)
+        self.fitness, certain = self.known.copy(), ~unknown
+        self.fitness[unknown], certain[unknown] = measure(self)
         hall_every = self.settings.hall_every
         if self.generation == 0:
             self.first_best = self.breeder.weights[int(self.fitness.argmax())].copy()
             if hall_every:
                 self.hall.append(self.first_best)
         self.generation += 1
-        self.breeder.breed(self.fitness, self.generation)
+        survivors = self.breeder.breed(self.fitness, self.generation)
+        self.known = np.full(len(self.fitness), np.nan)
+        if self.settings.remember:
+            kept = np.where(certain[survivors], self.fitness[survivors], np.nan)
+            self.known[: len(survivors)] = kept
         if hall_every and self.generation % hall_every == 0:
             self.hall.append(self.best.copy())
+
+    def replay(self, rows: Iterable[Sequence[float]]) -> Self:
+        """Breed as an earlier run did, from the fitness of each generation; play nothing."""
+        for row in rows:
+            self.known = np.array(row, np.float64)
+            self.step(lambda breeding: (np.zeros(0), np.zeros(0, np.bool_)))
+        self.known = np.full(self.settings.individuals, np.nan)
+        return self
 
     def games(self) -> GenerationGames:
         """Return the games that each individual of this generation plays."""
@@ -165,21 +183,23 @@ class GenerationGames:
     hall: list[FloatArray | None]
     """For each start the weights of an earlier best, or None for the settings' opponents."""
 
-    def play(self, weights: FloatArray, opponents: Sequence[Player], expert: Expert) -> float:
-        """Return the fitness of one individual; `opponents` take turns where `hall` has None."""
+    def play(
+        self, weights: FloatArray, opponents: Sequence[Player], expert: Expert
+    ) -> tuple[float, bool]:
+        """Return the fitness of one individual, and whether its choices involved no chance.
+
+        `opponents` take turns where `hall` has None.
+        """
         settings, turns = self.settings, cycle(opponents)
         shape = settings.shape()
-        return fitness(
-            NetworkPlayer(shape, weights),
-            [next(turns) if w is None else NetworkPlayer(shape, w) for w in self.hall],
-            expert,
-            settings,
-            settings.game_seeds(self.generation),
-        )
+        me = NetworkPlayer(shape, weights)
+        others = [next(turns) if w is None else NetworkPlayer(shape, w) for w in self.hall]
+        found = fitness(me, others, expert, settings, settings.game_seeds(self.generation))
+        return found, me.draws == 0
 
 
-Measure = Callable[[Breeding], FloatArray]
-"""Returns the fitness of a breeding's pending individuals."""
+Measure = Callable[[Breeding], tuple[FloatArray, BoolArray]]
+"""Returns the fitness of a breeding's pending individuals, and which involved no chance."""
 
 
 def measure_with(opponents: Sequence[Sequence[Player]], expert: Expert) -> Measure:
@@ -188,18 +208,19 @@ def measure_with(opponents: Sequence[Sequence[Player]], expert: Expert) -> Measu
     Kernels run without the GIL; an external engine can play only one game at a time.
     """
 
-    def measure(breeding: Breeding) -> FloatArray:
-        games, pending, workers = breeding.games(), breeding.pending, len(opponents)
+    workers = len(opponents)
 
-        def share(worker: int) -> list[float]:
-            return [games.play(w, opponents[worker], expert) for w in pending[worker::workers]]
+    def measure(breeding: Breeding) -> tuple[FloatArray, BoolArray]:
+        games, pending = breeding.games(), breeding.pending
+        found: list[tuple[float, bool]] = [(0.0, False)] * len(pending)
 
-        result = np.empty(len(pending))
+        def share(worker: int) -> None:
+            for i in range(worker, len(pending), workers):
+                found[i] = games.play(pending[i], opponents[worker], expert)
+
         with ThreadPoolExecutor(workers) as pool:
-            shares = (pool.map if workers > 1 else map)(share, range(workers))
-            for worker, part in enumerate(shares):
-                result[worker::workers] = part
-        return result
+            list((pool.map if workers > 1 else map)(share, range(workers)))
+        return _columns(found)
 
     return measure
 
@@ -210,18 +231,22 @@ def measure_on(
     """Return a measure that runs each individual as a Ray job, which calls both functions."""
     job = partial(_play_there, make_opponents, make_expert)
 
-    def measure(breeding: Breeding) -> FloatArray:
+    def measure(breeding: Breeding) -> tuple[FloatArray, BoolArray]:
         games = breeding.games()
-        return np.array(list(map_jobs(job, [(games, w) for w in breeding.pending], ray=address)))
+        return _columns(list(map_jobs(job, [(games, w) for w in breeding.pending], ray=address)))
 
     return measure
+
+
+def _columns(found: list[tuple[float, bool]]) -> tuple[FloatArray, BoolArray]:
+    return np.array([fit for fit, _ in found]), np.array([sure for _, sure in found], np.bool_)
 
 
 def _play_there(
     make_opponents: Callable[[], Sequence[Player]],
     make_expert: Callable[[], Expert],
     job: tuple[GenerationGames, FloatArray],
-) -> float:
+) -> tuple[float, bool]:
     """Measure one individual on a node; close the players it made."""
     games, weights = job
     opponents, expert = make_opponents(), make_expert()
@@ -272,8 +297,10 @@ class OpeningEvolution(StoredLearner):
                     self._keep(run, 0, state.first_best)
                 if whole:
                     self._keep(run, generation, state.best)
-                best, mean = state.fitness.max(), state.fitness.mean()
-                run.note(generation, best=round(float(best), 3), mean=round(float(mean), 3))
+                best, mean = float(state.fitness.max()), float(state.fitness.mean())
+                # From these rows `replay` rebuilds every network without playing a game.
+                shown = {"best": round(best, 3), "mean": round(mean, 3)}
+                run.note(generation, **shown, fitness=state.fitness.tolist())
                 if whole or run.due() or generation == settings.generations:
                     run.save(generation, state.arrays())
             on_generation(state)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.arrays import FloatArray, IntArray
-from tengen.board import Board
+from tengen.arrays import BoolArray, FloatArray, IntArray
+from tengen.board import PASS, Board, point_at
 from tengen.errors import ModelError
 from tengen.learners.opening_evolution import kernels
 
@@ -85,12 +85,33 @@ class Shape:
         """Sides and first weights of the windows, as kernels take them."""
         return tuple(np.ascontiguousarray(column) for column in self.windows.T[1:])
 
-    def move(self, weights: Weights, board: Board) -> int:
-        """Choose a point for the side to move by look-ahead; the caller checks superko."""
+    def choose(self, weights: Weights, board: Board, rng: np.random.Generator) -> tuple[int, bool]:
+        """Return a point of the highest value, PASS if there is none; superko is not checked.
+
+        Also return whether several looked equal, so that chance chose.
+        """
+        values = self.move_values(weights, board)
+        best = values.max()
+        equal = np.flatnonzero(values == best)
+        if best == kernels.NO_VALUE:
+            return PASS, False
+        # Where several look equal, all but one value are only bounds: find one that holds.
+        for i in rng.permutation(equal) if len(equal) > 1 else ():
+            among = np.arange(len(values)) == i
+            if self.move_values(weights, board, among)[i] == best:
+                return point_at(int(i), self.rows, self.cols), True
+        return point_at(int(equal[0]), self.rows, self.cols), False
+
+    def move_values(
+        self, weights: Weights, board: Board, among: BoolArray | None = None
+    ) -> FloatArray:
+        """Return the value of each move by look-ahead, see `kernels.move_values`."""
         plain, full = self.unfold(weights)
-        width = self.rows * self.cols * (self.plies - 1)
+        values = np.empty(self.rows * self.cols)
         parts = plain.cut(full), plain._columns, plain._cover
-        return int(kernels.best_move(board.state, *parts, self.free, width))
+        chosen = np.ones(len(values), np.bool_) if among is None else among
+        kernels.move_values(board.state, *parts, self.free, self.plies, chosen, values)
+        return values
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
         """Return the output of the network playing `colour`, from -1 to +1."""

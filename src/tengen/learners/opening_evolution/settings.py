@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
 from tengen.board import BLACK, WHITE, Board, Rules, play_random
+from tengen.board.rules import Scoring
 from tengen.errors import SpecError
 from tengen.learners.opening_evolution.networks import SHAPES, Shape
 from tengen.learners.opening_evolution.strategy import STRATEGIES
@@ -35,6 +37,7 @@ class EvolutionSettings(CheckedSettings):
     cols: int | None = None  # columns of the board; None for a square
     moves: int = setting(15, "Opening moves of each side.", least=1)
     komi: float = setting(7.5, "White's compensation.")
+    scoring: str = setting("area", "How games are counted.", choices=("area", "territory"))
     colours: str = setting("both", "Which side the network plays.", choices=tuple(COLOURS))
     plies: int = setting(0, "Look-ahead; 0 for the paper's: dense 2, spatial 1.", least=0, most=2)
     free: bool = setting(False, "An illegal choice is a pass.", option="illegal-passes")
@@ -47,7 +50,7 @@ class EvolutionSettings(CheckedSettings):
         "paper (mu + mu), cma (CMA-ES), mirror (mirrored steps).",
         choices=tuple(STRATEGIES),
     )
-    remember: bool = setting(False, "Survivors keep their fitness.")
+    remember: bool = setting(False, "Survivors keep a fitness that involved no chance.")
     hall_every: int = setting(0, "Generations per entry to the hall of fame; 0: no hall.", least=0)
     opponent: str = setting("static", "The other side; several, joined by ' + ', take turns.")
     expert: str = setting("static", "Who finishes the games and counts them.")
@@ -70,7 +73,8 @@ class EvolutionSettings(CheckedSettings):
 
     def start(self, seed: int) -> Board:
         """Return the board on which an opening begins."""
-        board = Board(self.rows, self.cols or self.rows, rules=Rules(ko="simple"), komi=self.komi)
+        rules = Rules(ko="simple", scoring=cast(Scoring, self.scoring))
+        board = Board(self.rows, self.cols or self.rows, rules=rules, komi=self.komi)
         return play_random(board, self.random_plies, np.random.default_rng(seed))
 
     def starts_at(self, generation: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tengen.arrays import FloatArray
+from tengen.arrays import FloatArray, IntArray
 
 FIRST_SPREAD = 0.2
 """Standard deviation of the first weights; not in the paper, but Blondie24 drew from +-0.2."""
@@ -18,6 +18,7 @@ _FIRST_STEP = 0.05  # first step size of every weight, not in the paper either
 _CMA_STEP = 0.1  # first step size of CMA-ES, half of the first spread
 _MIRROR_STEP = 0.1  # standard deviation of the mirrored pairs around their mean
 _MIRROR_RATE = 0.03  # largest move of the mean per generation and weight; it decreases, see `_move`
+_NONE: IntArray = np.zeros(0, np.int64)
 _MIRROR_MEMORY = 0.95  # decay per generation of the running average of means
 
 
@@ -35,12 +36,13 @@ class Breeder:
         draws = [_normals(seed, 0, i, n_weights)[0] * FIRST_SPREAD for i in range(size)]
         self.weights: FloatArray = np.stack(draws)
         """The individuals of this generation, one per row."""
-        self.known: FloatArray = np.zeros(0)
-        """Fitness of the first rows as measured before, if they are survivors."""
         self.best: FloatArray = self.weights[0]  # the weights to play with
 
-    def breed(self, fitness: FloatArray, generation: int) -> None:
-        """Make the next generation, numbered `generation`, from this one's fitness."""
+    def breed(self, fitness: FloatArray, generation: int) -> IntArray:
+        """Make the next generation, numbered `generation`, from this one's fitness.
+
+        Return the indices of the survivors, which become the first rows.
+        """
         raise NotImplementedError
 
     def arrays(self) -> dict[str, FloatArray]:
@@ -64,10 +66,9 @@ class PaperStrategy(Breeder):
         super().__init__(size, n_weights, seed)
         self.steps: FloatArray = np.full((size, n_weights), _FIRST_STEP)
 
-    def breed(self, fitness: FloatArray, generation: int) -> None:
+    def breed(self, fitness: FloatArray, generation: int) -> IntArray:
         """Keep the better half, best first (equal ones in their order), and add a child of each."""
         order = np.argsort(-fitness, kind="stable")[: len(self.weights) // 2]
-        self.known = fitness[order]
         parents, steps = self.weights[order], self.steps[order]
         n = parents.shape[1]
         tau = (2.0 * np.sqrt(n)) ** -0.5
@@ -79,10 +80,11 @@ class PaperStrategy(Breeder):
         self.weights = np.concatenate([parents, children])
         self.steps = np.concatenate([steps, child_steps])
         self.best = self.weights[0]
+        return order
 
     def arrays(self) -> dict[str, FloatArray]:
-        """Return weights, step sizes, and the survivors' fitness."""
-        return {"weights": self.weights, "steps": self.steps, "known": self.known}
+        """Return weights and step sizes."""
+        return {"weights": self.weights, "steps": self.steps}
 
     def restore(self, arrays: Mapping[str, Any]) -> None:
         """Continue from `arrays()`."""
@@ -107,8 +109,8 @@ class CmaStrategy(Breeder):
         for generation, fitness in enumerate(arrays["told"], 1):
             self.breed(fitness, generation)
 
-    def breed(self, fitness: FloatArray, generation: int) -> None:
-        """Make the next generation."""
+    def breed(self, fitness: FloatArray, generation: int) -> IntArray:
+        """Make the next generation; none survive."""
         import cma
 
         self._told.append(np.array(fitness))
@@ -127,6 +129,7 @@ class CmaStrategy(Breeder):
             self._search.tell(list(self.weights), (-fitness).tolist())
         self.weights = np.array(self._search.ask())
         self.best = np.array(self._search.mean, np.float64)
+        return _NONE
 
     def arrays(self) -> dict[str, FloatArray]:
         """Return the fitness of every generation so far."""
@@ -145,8 +148,8 @@ class MirrorStrategy(Breeder):
         self.mean: FloatArray = np.zeros(0)
         self.moments: FloatArray = np.zeros((2, n_weights))
 
-    def breed(self, fitness: FloatArray, generation: int) -> None:
-        """Make the next generation."""
+    def breed(self, fitness: FloatArray, generation: int) -> IntArray:
+        """Make the next generation; none survive."""
         if generation == 1:
             self.mean = self.best = self.weights[int(np.argmax(fitness))].copy()
         else:
@@ -157,6 +160,7 @@ class MirrorStrategy(Breeder):
         steps = np.stack([_normals(self.seed, generation, i, n)[0] for i in range(half)])
         steps *= _MIRROR_STEP
         self.weights = np.concatenate([self.mean + steps, self.mean - steps])
+        return _NONE
 
     def _move(self, fitness: FloatArray, times: int) -> None:
         """Move the mean uphill by Adam's rule; `times` counts the moves from 1."""
