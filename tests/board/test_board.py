@@ -103,7 +103,9 @@ def test_a_ko_is_not_retaken_at_once_but_may_be_filled() -> None:
         board = Board(3, 4, rules=rules, moves=KO)
         with pytest.raises(IllegalMoveError, match="retake the ko at once"):
             board.play("C2")
-    board.play("C2", WHITE)
+    board.turn = WHITE  # as by a pass
+    assert board.ko is None
+    board.play("C2")
     assert board["C2"] == WHITE
 
 
