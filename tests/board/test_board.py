@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import subprocess
 import sys
@@ -149,8 +150,13 @@ def test_rules_presets_and_their_mistakes() -> None:
     assert Rules.preset("Japanese").ko == "simple" and Rules.preset("NZ").suicide
     assert Rules.preset("Tromp-Taylor").ko == "positional"
     assert Rules().with_(ko="simple").ko == "simple"
-    with pytest.raises(TengenError, match="no rules called 'chess'"):
-        Rules.preset("chess")
+    for name in ("chess", "koSIMPLE", "koSIMPLEscoreAREAtaxNONEsui2"):
+        with pytest.raises(TengenError, match=f"no rules called '{name}'"):
+            Rules.preset(name)
+    choices = ("simple", "positional", "situational"), (False, True), ("area", "territory")
+    for fields in itertools.product(*choices, ("none", "n", "n-1")):
+        rules = Rules(*fields)  # type: ignore[arg-type]
+        assert Rules.preset(rules.name).with_(komi=rules.komi) == rules
     with pytest.raises(TengenError, match="ko 'none'"):
         Rules(ko="none")  # type: ignore[arg-type]
 

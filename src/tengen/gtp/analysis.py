@@ -34,9 +34,7 @@ from tengen.gtp.protocol import COLOURS, LARGEST, RESIGN, SMALLEST
 _IGNORED = ("rootPolicyTemperature", "rootFpuReductionMax")
 _LARGEST_KOMI, _MOST_MOVES, _MOST_TURNS = 150.0, 5000, 1000
 # Rules with a group tax of two points per group, which the board does not support.
-_TAXED = ("stone-scoring", "stone_scoring", "ancient-area")
-# KataGo's names of rules, and the board's names for the same or nearly the same rules.
-_RULE_NAMES = dict.fromkeys(("chinese-ogs", "chinese-kgs", *_TAXED), "chinese") | {"bga": "aga"}
+_TAXED = ("stone-scoring", "ancient-area")
 
 
 class QueryError(TengenError):
@@ -158,7 +156,7 @@ class Query:
         ignored = {name: getattr(fields, name) for name in _IGNORED}
         ignored |= {f"overrideSettings.{k}": v for k, v in (settings.model_extra or {}).items()}
         found += [(name, "not supported") for name, value in ignored.items() if value]
-        if str(fields.rules).strip().lower() in _TAXED:
+        if str(fields.rules).strip().lower().replace("_", "-") in _TAXED:
             found.append(("rules", "counted by area; groups pay no tax here"))
         return found
 
@@ -187,8 +185,7 @@ def _rules(fields: QueryFields) -> Rules:
     name = "rules"
     try:
         if isinstance(fields.rules, str):
-            word = fields.rules.strip().lower()
-            rules = Rules.preset(_RULE_NAMES.get(word, word))
+            rules = Rules.preset(fields.rules)
         elif isinstance(fields.rules, dict):
             rules = changed_rules(Rules(), fields.rules)
         else:
