@@ -64,6 +64,21 @@ def query(**changes: Any) -> dict[str, Any]:
     return {**BASE, **changes}
 
 
+@pytest.mark.parametrize(("rows", "cols"), [(9, 9), (3, 20), (2, 2)])
+def test_limits_on_visits_hold_on_every_board(rows: int, cols: int) -> None:
+    asked = query(moves=[], boardXSize=cols, boardYSize=rows, maxVisits=None)
+    for spec, wanted, options, visits in (
+        ("tengen", {"maxVisits": 1}, {"visits": 9}, 1),
+        ("tengen:visits=9", {"maxVisits": 4}, {}, 4),
+        ("tengen:visits=9", {}, {"visits": 4}, 4),
+        ("tengen:visits=4", {}, {}, 4),
+        ("mcts:playouts=4", {}, {}, 4),
+    ):
+        [answer] = ask(asked | wanted, player=make_player(spec), **options)
+        assert answer["rootInfo"]["visits"] == visits
+        assert sum(info["visits"] for info in answer["moveInfos"]) <= visits
+
+
 def test_values_are_of_the_side_that_was_asked_for() -> None:
     white = (0.7, 3.0, -0.5)
     views = {"BLACK": (0.3, -3.0, 0.5), "WHITE": white, "SIDETOMOVE": white}

@@ -76,7 +76,7 @@ def test_a_clock_keeps_the_tree(network: None) -> None:
 
 def test_without_a_network_playouts_search(nothing: None) -> None:
     search = made("tengen:visits=30").search(Board(9))
-    assert isinstance(search, MctsPlayer) and search.playouts == 240
+    assert isinstance(search, MctsPlayer) and search.playouts == 30
     wanted = {Board(9).point("C3")}
     narrowed = made("tengen:visits=30").only(wanted)
     assert narrowed.choose(Board(9), np.random.default_rng(1)) in wanted

@@ -386,6 +386,8 @@ def visit_shares(report: Report, board: Board) -> FloatArray:
 
 # ----- The server -----
 
+_VISITS = 500  # of a player without limits, unless asked for
+_LIMITS = ("visits", "playouts", "seconds")
 _MAX_LINE = 1 << 22  # bytes; a game of 1000 moves is far shorter
 _NEVER = 1e9
 
@@ -394,10 +396,18 @@ _Task: TypeAlias = tuple[Query, Turn]
 
 
 class AnalysisServer:
-    """Answer queries until the input ends; `visits` applies to those without their own limit."""
+    """Answer queries until the input ends.
+
+    `visits` limits those without their own limit; by default the player's own limits do.
+    """
 
     def __init__(
-        self, make: Callable[[], Player], *, visits: int = 500, seed: int = 0, threads: int = 1
+        self,
+        make: Callable[[], Player],
+        *,
+        visits: int | None = None,
+        seed: int = 0,
+        threads: int = 1,
     ) -> None:
         self.make_player, self.visits, self.seed, self.threads = make, visits, seed, threads
         self._player: Player | None = None
@@ -548,7 +558,9 @@ class AnalysisServer:
         player = self._made(board)
         if not plays_on(player, board.rows, board.cols):
             raise TengenError(f"{player.name} does not play on {board.rows}x{board.cols}")
-        player = contracts.limit_visits(player, query.visits or self.visits)
+        visits = query.visits or self.visits
+        if visits or not any(getattr(player, name, None) for name in _LIMITS):
+            player = contracts.limit_visits(player, visits or _VISITS)
         if (query.avoid or query.allow) and isinstance(player, contracts.NarrowablePlayer):
             moves = [m for m in board.legal_moves if query.allows(board.turn, m)]
             player = player.only(moves) if moves else player

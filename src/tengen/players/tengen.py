@@ -93,8 +93,8 @@ def find_level(number: int) -> Level:
 
 # ----- The player -----
 
-_PLAYOUTS, _PLAYOUTS_PER_VISIT = 3000, 8
-"""Playouts per move without a network: by default, and per visit requested."""
+_PLAYOUTS = 3000
+"""Playouts per move without a network, unless visits are given."""
 _TEMPERATURE = 0.5
 """Varies openings, among moves that are as good as the best."""
 _SIZES = 4
@@ -209,5 +209,5 @@ class TengenPlayer:
         if self.level is not None:
             return round(math.pow(_PLAYOUTS, self.level / max(LEVELS)))
         if self.visits is not None:
-            return _PLAYOUTS_PER_VISIT * self.visits
+            return self.visits
         return _PLAYOUTS if self.seconds is None else None
