@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -348,6 +349,31 @@ def test_the_command_in_a_process() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     root = json.loads(done.stdout)["rootInfo"]
     assert (root["visits"], root["currentPlayer"]) == (8, "B")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot poll")
+def test_nothing_is_computed_for_a_client_that_is_gone() -> None:
+    begun = threading.Event()
+
+    class Endless(Toy):
+        def analyse(self, board: Board, rng: np.random.Generator, **how: Any) -> Iterator[Report]:
+            begun.set()
+            while not how["stop"]():
+                time.sleep(0.01)
+            yield from super().analyse(board, rng)
+
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb", 0) as target:
+        served = threading.Thread(
+            target=AnalysisServer(Endless).run,
+            args=[io.BytesIO(json.dumps(query()).encode()), target],
+            daemon=True,
+        )
+        served.start()
+        assert begun.wait(60)
+        os.close(reader)
+        served.join(60)
+        assert not served.is_alive()
 
 
 def test_a_bug_in_reading_a_query_does_not_end_the_server(

@@ -11,6 +11,7 @@ import heapq
 import itertools
 import json
 import math
+import select
 import sys
 import threading
 import time
@@ -390,6 +391,7 @@ _VISITS = 500  # of a player without limits, unless asked for
 _LIMITS = ("visits", "playouts", "seconds")
 _MAX_LINE = 1 << 22  # bytes; a game of 1000 moves is far shorter
 _NEVER = 1e9
+_GLANCE = 0.2  # seconds between looks whether anybody waits for the answers
 
 
 _Task: TypeAlias = tuple[Query, Turn]
@@ -445,7 +447,10 @@ class AnalysisServer:
                 self._ended = True
                 self._changed.notify_all()
             for worker in workers:
-                worker.join()
+                while worker.is_alive():
+                    worker.join(_GLANCE)
+                    if _is_deserted(target):
+                        self._abandon()
             getattr(self._player, "close", lambda: None)()
 
     def handle(self, raw: bytes) -> None:
@@ -621,6 +626,15 @@ class AnalysisServer:
                 turn.stopped.set()
             self._ended = True
             self._changed.notify_all()
+
+
+def _is_deserted(target: BinaryIO) -> bool:
+    """Return whether the reader of a pipe is gone; False where that cannot be known."""
+    with suppress(AttributeError, OSError):  # Windows cannot poll, and not every stream is a file
+        poll = select.poll()
+        poll.register(target.fileno(), 0)  # errors alone
+        return bool(poll.poll(0))
+    return False
 
 
 def _nothing(query: Query, turn: Turn) -> dict[str, Any]:
