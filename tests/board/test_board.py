@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import subprocess
 import sys
@@ -103,7 +104,9 @@ def test_a_ko_is_not_retaken_at_once_but_may_be_filled() -> None:
         board = Board(3, 4, rules=rules, moves=KO)
         with pytest.raises(IllegalMoveError, match="retake the ko at once"):
             board.play("C2")
-    board.play("C2", WHITE)
+    board.turn = WHITE  # as by a pass
+    assert board.ko is None
+    board.play("C2")
     assert board["C2"] == WHITE
 
 
@@ -147,8 +150,13 @@ def test_rules_presets_and_their_mistakes() -> None:
     assert Rules.preset("Japanese").ko == "simple" and Rules.preset("NZ").suicide
     assert Rules.preset("Tromp-Taylor").ko == "positional"
     assert Rules().with_(ko="simple").ko == "simple"
-    with pytest.raises(TengenError, match="no rules called 'chess'"):
-        Rules.preset("chess")
+    for name in ("chess", "koSIMPLE", "koSIMPLEscoreAREAtaxNONEsui2"):
+        with pytest.raises(TengenError, match=f"no rules called '{name}'"):
+            Rules.preset(name)
+    choices = ("simple", "positional", "situational"), (False, True), ("area", "territory")
+    for fields in itertools.product(*choices, ("none", "n", "n-1")):
+        rules = Rules(*fields)  # type: ignore[arg-type]
+        assert Rules.preset(rules.name).with_(komi=rules.komi) == rules
     with pytest.raises(TengenError, match="ko 'none'"):
         Rules(ko="none")  # type: ignore[arg-type]
 

@@ -28,6 +28,8 @@ def play_random_game(
     board = Board(rows, cols, rules=rules)
     slow = ReferenceBoard(rows, cols, ko, suicide)
     for _ in range(plies):
+        if rng.random() < 0.05:  # a pass that nobody recorded
+            board.turn, slow.before = 3 - board.turn, None
         colour = board.turn
         mask = board.legal_mask()
         expected = [slow.is_legal((i // cols, i % cols), colour) for i in range(rows * cols)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -62,6 +63,21 @@ def ask(*lines: Any, player: Player | None = None, **options: Any) -> list[dict[
 
 def query(**changes: Any) -> dict[str, Any]:
     return {**BASE, **changes}
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(9, 9), (3, 20), (2, 2)])
+def test_limits_on_visits_hold_on_every_board(rows: int, cols: int) -> None:
+    asked = query(moves=[], boardXSize=cols, boardYSize=rows, maxVisits=None)
+    for spec, wanted, options, visits in (
+        ("tengen", {"maxVisits": 1}, {"visits": 9}, 1),
+        ("tengen:visits=9", {"maxVisits": 4}, {}, 4),
+        ("tengen:visits=9", {}, {"visits": 4}, 4),
+        ("tengen:visits=4", {}, {}, 4),
+        ("mcts:playouts=4", {}, {}, 4),
+    ):
+        [answer] = ask(asked | wanted, player=make_player(spec), **options)
+        assert answer["rootInfo"]["visits"] == visits
+        assert sum(info["visits"] for info in answer["moveInfos"]) <= visits
 
 
 def test_values_are_of_the_side_that_was_asked_for() -> None:
@@ -333,6 +349,31 @@ def test_the_command_in_a_process() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     root = json.loads(done.stdout)["rootInfo"]
     assert (root["visits"], root["currentPlayer"]) == (8, "B")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot poll")
+def test_nothing_is_computed_for_a_client_that_is_gone() -> None:
+    begun = threading.Event()
+
+    class Endless(Toy):
+        def analyse(self, board: Board, rng: np.random.Generator, **how: Any) -> Iterator[Report]:
+            begun.set()
+            while not how["stop"]():
+                time.sleep(0.01)
+            yield from super().analyse(board, rng)
+
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb", 0) as target:
+        served = threading.Thread(
+            target=AnalysisServer(Endless).run,
+            args=[io.BytesIO(json.dumps(query()).encode()), target],
+            daemon=True,
+        )
+        served.start()
+        assert begun.wait(60)
+        os.close(reader)
+        served.join(60)
+        assert not served.is_alive()
 
 
 def test_a_bug_in_reading_a_query_does_not_end_the_server(

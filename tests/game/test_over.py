@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.board import Board
+from tengen.board import Board, Rules
 from tengen.game.judging import Judge
 from tengen.players import make_player
 
@@ -139,3 +139,26 @@ def test_the_judge_tells_when_a_game_is_over(
 ) -> None:
     board = Board.from_ascii(position.replace("/", "\n"), rules=rules)
     assert (judge.over(board) is not None) is over
+
+
+def test_what_another_thread_asks_meanwhile_is_not_the_answer(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (
+        Board.from_ascii(SETTLED[name].replace("/", "\n")) for name in ("5x5", "layers")
+    )
+    verdict = judge.status(first)
+    monkeypatch.setattr(Judge, "_confirm", lambda judge, board, verdict: board.hash)
+
+    class Slow(Rules):
+        """Rules that leave another thread time while they are compared."""
+
+        def __eq__(self, rules: object) -> bool:
+            judge._confirmed(second, verdict)
+            return True
+
+        __hash__ = Rules.__hash__
+
+    for _ in range(2):
+        first.rules = Slow()
+        assert judge._confirmed(first, verdict) == first.hash

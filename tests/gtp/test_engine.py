@@ -130,6 +130,15 @@ def test_games_are_saved_and_loaded_up_to_a_move(talk, tmp_path: Path) -> None:
     assert talk.refused(f"printsgf {tmp_path}/no/such/folder.sgf").startswith("cannot write file")
 
 
+def test_a_saved_game_keeps_rules_that_have_no_name(talk, tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    talk("boardsize 5", 'kata-set-rules {"ko": "SIMPLE", "suicide": true}')
+    talk("gogui-play_sequence w a3 w b2 w c1 b a2 b b1 b a1", f"printsgf {path}")
+    rules = talk("kata-get-rules")
+    talk("clear_board", "kata-set-rules japanese", f"loadsgf {path}")
+    assert talk("kata-get-rules") == rules and len(talk.engine.game.board.moves) == 6
+
+
 def test_rules_are_told_and_changed_in_katagos_words(talk) -> None:
     talk("boardsize 5", "kata-set-rules japanese")
     rules = json.loads(talk("kata-get-rules"))
@@ -143,7 +152,7 @@ def test_rules_are_told_and_changed_in_katagos_words(talk) -> None:
     assert talk.refused("kata-set-rule suicide false").startswith("the game so far breaks")
     for bad in ("martian", "{", "[1]", '{"ko": "SPIGHT"}', '{"hasButton": true}', '{"x": 1}'):
         assert talk.refused(f"kata-set-rules {bad}")
-    talk("clear_board", "kgs-rules chinese")
+    talk("clear_board", "kata-set-rules ancient-area", "kgs-rules chinese-ogs")
     assert json.loads(talk("kata-get-rules"))["whiteHandicapBonus"] == "N"
     assert "martian" in talk.refused("kgs-rules martian")
 

@@ -132,3 +132,13 @@ def test_an_opening_player_hands_over(name: str) -> None:
         move = player.choose(board, rng)
         assert move in board.legal_moves
         board.play(move)
+
+
+@pytest.mark.parametrize("name", ["tengen-judge", "tengen-small"])
+@pytest.mark.parametrize("size", [(19, 19), (20, 25), (22, 22), (24, 24), (25, 25)])
+def test_networks_open_boards_larger_than_those_they_learned_from(
+    name: str, size: tuple[int, int]
+) -> None:
+    (view,) = load_learner(name).evaluate([Board(*size, komi=6.5)])
+    assert 0.3 < view.win_probability < 0.7 and abs(view.score) < 4
+    assert view.priors[-1] < 0.01 and view.proposals[-1] < 0.001

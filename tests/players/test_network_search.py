@@ -6,6 +6,7 @@ import gc
 import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,6 +119,7 @@ def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
     network = Counter(seed=5)
     player = SearchPlayer(network, seconds=60.0)
     search = grown(player, 300)
+    player._keep(search)
     tree = search.tree
     line = tree.line(int(tree.children()[0]), 2)
     board = CAPTURE.copy()
@@ -417,6 +419,20 @@ def test_a_bound_on_visits_holds_under_a_clock() -> None:
     assert free.search(Board(9)).visits == 200
     assert free.within(60.0).search(Board(9)).visits is None
     assert free.within(60.0).search(Board(9))._kept is free.search(Board(9))._kept
+
+
+@pytest.mark.parametrize("kind", [MctsPlayer, lambda **same: SearchPlayer(Counter(), **same)])
+def test_a_tree_in_use_is_not_given_to_another_search(kind: Any) -> None:
+    player, board = kind(seconds=60.0), Board(5)
+    running = player.analyse(board, rng(), interval=0.0)
+    for _ in range(5):
+        held = next(running).visits
+    after = Board(5, moves="B C3")  # its root is in the tree
+    begun = [next(player.analyse(b, rng(), stop=lambda: True)).visits for b in (board, after)]
+    assert held > 1 and max(begun) <= 1
+    assert next(running).visits > held
+    running.close()
+    assert next(player.analyse(board, rng(), stop=lambda: True)).visits > held
 
 
 def test_a_search_whose_time_is_up_at_once_still_names_a_move() -> None:

@@ -181,6 +181,11 @@ def test_alphabeta_keeps_to_the_clock() -> None:
     assert player.within(0.01).choose(Board(9), np.random.default_rng(0)) > 0
 
 
+def test_a_policy_that_looks_at_the_last_moves_guides_the_search() -> None:
+    player = make_player("mcts:policy=predictor-paper,playouts=20")
+    assert Board(19).is_legal(player.choose(Board(19), np.random.default_rng(0)))
+
+
 def test_territory_rules_reach_the_players() -> None:
     board = Board.from_ascii(SETTLED, rules=Rules.preset("japanese"), komi=0.5)
     # Filling own territory would cost points, so a settled board is passed once it is late.

@@ -246,9 +246,11 @@ def test_what_is_wrong_is_told_in_one_line(module: str, end: str, told: str) -> 
 def test_modules_that_do_not_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "half_a_module.py").write_text("def (")
+    (tmp_path / "clumsy.py").write_text("import math\nmath.nosuch\nclass Player: pass")
     for spec, told in (
         ("python:no.such.module:Player", "ModuleNotFoundError"),
         ("python:half_a_module:Player", "SyntaxError"),
+        ("python:clumsy.py:Player", "importing .* AttributeError: .*'nosuch'"),
         ("python:nowhere.py:Player", "FileNotFoundError"),
     ):
         for read in (make_player, parse_spec):

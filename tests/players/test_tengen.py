@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tengen.board import Board
+from tengen.contracts import Report
 from tengen.errors import SpecError
 from tengen.learners.network import DESIGNS
 from tengen.learners.network.learner import untrained
@@ -59,16 +61,22 @@ def test_a_clock_keeps_the_tree(network: None) -> None:
     board = Board(9)
     search = player.within(0.05).search(board)
     assert isinstance(search, SearchPlayer) and search.seconds == 0.05
-    first = made("tengen:seconds=9")
-    inner = first.search(board)
-    assert isinstance(inner, SearchPlayer)
-    again = first.within(2.0).search(board)
-    assert isinstance(again, SearchPlayer) and again._kept is inner._kept
+
+    def looked(times: int) -> Report:
+        looks, rng = itertools.count(1), np.random.default_rng(1)
+        stop = lambda: next(looks) > times  # noqa: E731
+        *_, report = player.within(60.0).analyse(board, rng, limited=True, stop=stop)
+        return report
+
+    assert looked(0).visits == 1
+    best = looked(40).candidates[0]
+    board.play(board.answer(best.move))
+    assert looked(0).visits == best.visits > 1
 
 
 def test_without_a_network_playouts_search(nothing: None) -> None:
     search = made("tengen:visits=30").search(Board(9))
-    assert isinstance(search, MctsPlayer) and search.playouts == 240
+    assert isinstance(search, MctsPlayer) and search.playouts == 30
     wanted = {Board(9).point("C3")}
     narrowed = made("tengen:visits=30").only(wanted)
     assert narrowed.choose(Board(9), np.random.default_rng(1)) in wanted

@@ -241,6 +241,14 @@ def test_the_position_before_a_move() -> None:
         board_at(record, 5)
 
 
+def test_a_ko_is_filled_after_a_pass_that_was_not_recorded(tmp_path: Path) -> None:
+    text = KO.replace(";B[cb])", ";W[cb];B[dd])")
+    [record] = loads(text)
+    assert board_at(record, 9).legal_mask(WHITE)[7] and board_at(record)["C4"] == WHITE
+    (tmp_path / "x.sgf").write_text(text)
+    assert not refusals(tmp_path / "x.sgf")
+
+
 def test_edits_are_applied() -> None:
     [record] = loads("(;SZ[5];B[aa];W[bb];AE[aa]AB[cc];W[dd];AW[ee])")
     assert np.count_nonzero(board_at(record, 3).grid()) == 2

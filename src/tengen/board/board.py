@@ -336,12 +336,12 @@ class Board:
 
     @property
     def turn(self) -> Colour:
-        """The side to move."""
+        """The side to move. Given to the other side, as by a pass, it ends a ko."""
         return int(self.state[layout.SCALARS, layout.TURN])
 
     @turn.setter
     def turn(self, colour: Colour) -> None:
-        self.state[layout.SCALARS, layout.TURN] = colour_of(colour)
+        k.give_turn(self.state, colour_of(colour))
 
     @property
     def ko(self) -> Point | None:

@@ -292,6 +292,14 @@ def _merge(s, a, b):
     return a
 
 
+@kernel
+def give_turn(s, colour):
+    """Let a side move; if it was the other one's turn, that one passed, which ends a ko."""
+    if s[SCALARS, TURN] != colour:
+        s[SCALARS, TURN] = colour
+        s[SCALARS, KO] = 0
+
+
 @hot_kernel
 def play_move(s, p, colour):
     """Play a legal move or a pass and hand the turn to the other side; return stones captured."""

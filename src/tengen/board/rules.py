@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from tengen.board.coordinates import Point, point_of_move
 from tengen.errors import TengenError
@@ -46,12 +47,27 @@ class Rules:
 
     @classmethod
     def preset(cls, name: str) -> Rules:
-        """Return the preset of this name; accepts the spellings found in game records."""
+        """Return the rules of this name; accepts the spellings found in game records."""
         key = name.strip().lower().replace("-", "_").replace(" ", "_")
         key = _ALIASES.get(key, key)
-        if key not in PRESETS:
+        if key in PRESETS:
+            return PRESETS[key]
+        if (found := _SPELLED_OUT.fullmatch(key)) is None:
             raise TengenError(f"no rules called {name!r}; there are {', '.join(PRESETS)}")
-        return PRESETS[key]
+        given: dict[str, Any] = found.groupdict("none")
+        bonus = given["handicap_bonus"].replace("_", "-").replace("0", "none")
+        return cls(**given | {"suicide": given["suicide"] == "1", "handicap_bonus": bonus})
+
+    @property
+    def name(self) -> str:
+        """The name of the preset, or else KataGo's word for such rules; `preset` reads both."""
+        same = (name for name, rules in PRESETS.items() if rules.with_(komi=self.komi) == self)
+        bonus = "" if self.handicap_bonus == "none" else f"whb{self.handicap_bonus.upper()}"
+        tax = "SEKI" if self.scoring == "territory" else "NONE"
+        return next(
+            same,
+            f"ko{self.ko.upper()}score{self.scoring.upper()}tax{tax}sui{self.suicide:d}{bonus}",
+        )
 
     def compensation(self, handicap: int) -> float:
         """Return White's points for `handicap` stones; 0 under territory scoring."""
@@ -95,7 +111,17 @@ _ALIASES = {
     "tt": "tromp_taylor",
     "area": "cgos",
     "territory": "japanese",
+    "bga": "aga",
+    "chinese_ogs": "chinese",
+    "chinese_kgs": "chinese",
+    # These have a group tax of two points per group, which boards do not know.
+    "stone_scoring": "chinese",
+    "ancient_area": "chinese",
 }
+_SPELLED_OUT = re.compile(
+    r"ko(?P<ko>simple|positional|situational)score(?P<scoring>area|territory)tax(?:none|seki)"
+    r"sui(?P<suicide>[01])(?:button0)?(?:whb(?P<handicap_bonus>0|n|n_1))?(?:fpok[01])?"
+)
 
 HANDICAP_KOMI = 0.5
 """Default komi of a game with handicap stones."""

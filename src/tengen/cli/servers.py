@@ -65,7 +65,9 @@ def _refuse_programs(spec: str) -> None:
 @app.command()
 def analysis(
     player: PlayerName = "tengen",
-    visits: int = option(500, "Visits per position unless a query sets them.", min=1),
+    visits: int | None = option(
+        None, "Visits per position unless a query sets them: the player's own, or 500.", min=1
+    ),
     threads: int = option(1, "Positions to analyse in parallel.", min=1),
     seed: Seed = 0,
     quiet: Quiet = False,

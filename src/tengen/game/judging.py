@@ -214,9 +214,10 @@ class Judge:
     def _confirmed(self, board: Board, verdict: Verdict) -> _Confirmation:
         """Check a verdict by playouts and network with each side to move; the worse one counts."""
         key = board.rows, board.cols, board.hash, board.komi, board.rules
-        if self._asked is None or self._asked[0] != key:
-            self._asked = key, self._confirm(board, verdict)
-        return self._asked[1]
+        asked = self._asked  # read once: another thread may replace it
+        if asked is None or asked[0] != key:
+            asked = self._asked = key, self._confirm(board, verdict)
+        return asked[1]
 
     def _confirm(self, board: Board, verdict: Verdict) -> _Confirmation:
         sides, seed = _both_to_move(board), board.hash >> 1

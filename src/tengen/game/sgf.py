@@ -9,7 +9,6 @@ import numpy as np
 from tengen.arrays import BoolArray
 from tengen.board import BLACK, WHITE, Board, Rules, point_at
 from tengen.board.counting import Count
-from tengen.board.rules import PRESETS
 from tengen.records import GameRecord
 from tengen.records.sgf_properties import format_point, format_text, parse_result
 
@@ -34,10 +33,10 @@ def record_of_board(board: Board) -> GameRecord:
     """Return a board's game as a record."""
     start = start_of(board)
     setup = [(block.colour, stone) for block in start.blocks() for stone in block.stones]
-    rules = next((name for name, preset in PRESETS.items() if preset == board.rules), "")
     return GameRecord(
-        rows=board.rows, cols=board.cols, moves=list(board.moves), komi=board.komi, rules=rules,
-        handicap=board.handicap, setup=setup, first=start.turn if setup else 0,
+        rows=board.rows, cols=board.cols, moves=list(board.moves), komi=board.komi,
+        rules=board.rules.name, handicap=board.handicap, setup=setup,
+        first=start.turn if setup else 0,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import heapq
 import itertools
 import json
 import math
+import select
 import sys
 import threading
 import time
@@ -34,9 +35,7 @@ from tengen.gtp.protocol import COLOURS, LARGEST, RESIGN, SMALLEST
 _IGNORED = ("rootPolicyTemperature", "rootFpuReductionMax")
 _LARGEST_KOMI, _MOST_MOVES, _MOST_TURNS = 150.0, 5000, 1000
 # Rules with a group tax of two points per group, which the board does not support.
-_TAXED = ("stone-scoring", "stone_scoring", "ancient-area")
-# KataGo's names of rules, and the board's names for the same or nearly the same rules.
-_RULE_NAMES = dict.fromkeys(("chinese-ogs", "chinese-kgs", *_TAXED), "chinese") | {"bga": "aga"}
+_TAXED = ("stone-scoring", "ancient-area")
 
 
 class QueryError(TengenError):
@@ -158,7 +157,7 @@ class Query:
         ignored = {name: getattr(fields, name) for name in _IGNORED}
         ignored |= {f"overrideSettings.{k}": v for k, v in (settings.model_extra or {}).items()}
         found += [(name, "not supported") for name, value in ignored.items() if value]
-        if str(fields.rules).strip().lower() in _TAXED:
+        if str(fields.rules).strip().lower().replace("_", "-") in _TAXED:
             found.append(("rules", "counted by area; groups pay no tax here"))
         return found
 
@@ -187,8 +186,7 @@ def _rules(fields: QueryFields) -> Rules:
     name = "rules"
     try:
         if isinstance(fields.rules, str):
-            word = fields.rules.strip().lower()
-            rules = Rules.preset(_RULE_NAMES.get(word, word))
+            rules = Rules.preset(fields.rules)
         elif isinstance(fields.rules, dict):
             rules = changed_rules(Rules(), fields.rules)
         else:
@@ -389,18 +387,29 @@ def visit_shares(report: Report, board: Board) -> FloatArray:
 
 # ----- The server -----
 
+_VISITS = 500  # of a player without limits, unless asked for
+_LIMITS = ("visits", "playouts", "seconds")
 _MAX_LINE = 1 << 22  # bytes; a game of 1000 moves is far shorter
 _NEVER = 1e9
+_GLANCE = 0.2  # seconds between looks whether anybody waits for the answers
 
 
 _Task: TypeAlias = tuple[Query, Turn]
 
 
 class AnalysisServer:
-    """Answer queries until the input ends; `visits` applies to those without their own limit."""
+    """Answer queries until the input ends.
+
+    `visits` limits those without their own limit; by default the player's own limits do.
+    """
 
     def __init__(
-        self, make: Callable[[], Player], *, visits: int = 500, seed: int = 0, threads: int = 1
+        self,
+        make: Callable[[], Player],
+        *,
+        visits: int | None = None,
+        seed: int = 0,
+        threads: int = 1,
     ) -> None:
         self.make_player, self.visits, self.seed, self.threads = make, visits, seed, threads
         self._player: Player | None = None
@@ -438,7 +447,10 @@ class AnalysisServer:
                 self._ended = True
                 self._changed.notify_all()
             for worker in workers:
-                worker.join()
+                while worker.is_alive():
+                    worker.join(_GLANCE)
+                    if _is_deserted(target):
+                        self._abandon()
             getattr(self._player, "close", lambda: None)()
 
     def handle(self, raw: bytes) -> None:
@@ -551,7 +563,9 @@ class AnalysisServer:
         player = self._made(board)
         if not plays_on(player, board.rows, board.cols):
             raise TengenError(f"{player.name} does not play on {board.rows}x{board.cols}")
-        player = contracts.limit_visits(player, query.visits or self.visits)
+        visits = query.visits or self.visits
+        if visits or not any(getattr(player, name, None) for name in _LIMITS):
+            player = contracts.limit_visits(player, visits or _VISITS)
         if (query.avoid or query.allow) and isinstance(player, contracts.NarrowablePlayer):
             moves = [m for m in board.legal_moves if query.allows(board.turn, m)]
             player = player.only(moves) if moves else player
@@ -612,6 +626,15 @@ class AnalysisServer:
                 turn.stopped.set()
             self._ended = True
             self._changed.notify_all()
+
+
+def _is_deserted(target: BinaryIO) -> bool:
+    """Return whether the reader of a pipe is gone; False where that cannot be known."""
+    with suppress(AttributeError, OSError):  # Windows cannot poll, and not every stream is a file
+        poll = select.poll()
+        poll.register(target.fileno(), 0)  # errors alone
+        return bool(poll.poll(0))
+    return False
 
 
 def _nothing(query: Query, turn: Turn) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray, IntArray
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, indices_of
+from tengen.board import BLACK, PASS, RESIGN, Board, indices_of
 from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS
 from tengen.contracts import Candidate, Evaluator, Policy, Report, win_probability
@@ -79,13 +79,10 @@ class PlayoutTree:
         return True
 
     def leaf(self) -> Board:
-        """Return the position that the kernel stopped at, with the moves that led there."""
+        """Return the position that the kernel stopped at."""
         board = self.board.copy()
-        board.state = self.scratch
-        turn = self.board.turn
         for move in self.meta[k.M_LINE : k.M_LINE + int(self.meta[k.M_DEPTH])].tolist():
-            board.moves.append((turn, board.answer(move)))
-            turn = BLACK + WHITE - turn
+            board.push(move)
         return board
 
     def narrow(self, moves: frozenset[int]) -> None:
@@ -123,17 +120,18 @@ class MctsPlayer(Searching):
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
         tree = self._tree(board, rng)
         goal = self._limit if pace.limited else None
-        while not pace.stop():
-            left = pace.left()
-            if goal is not None and tree.tf[0, k.F_N] >= goal:
-                break
-            if left is not None and (left <= 0 or self._decided(tree, pace, left)):
-                break
-            if pace.due():
-                yield self._report(board, tree)
-            if not self._advance(tree, self._slice(tree, left, goal)):
-                break
-        yield self._report(board, tree)
+        with self._keeping(tree):
+            while not pace.stop():
+                left = pace.left()
+                if goal is not None and tree.tf[0, k.F_N] >= goal:
+                    break
+                if left is not None and (left <= 0 or self._decided(tree, pace, left)):
+                    break
+                if pace.due():
+                    yield self._report(board, tree)
+                if not self._advance(tree, self._slice(tree, left, goal)):
+                    break
+            yield self._report(board, tree)
 
     @property
     def _limit(self) -> int | None:
@@ -144,19 +142,15 @@ class MctsPlayer(Searching):
 
     def _tree(self, board: Board, rng: np.random.Generator) -> PlayoutTree:
         seed = int(rng.integers(0, 2**62, 1)[0])
-        keep = self.seconds is not None and self.root_moves is None
-        if keep and self._kept and self._kept[0].descend(board):
-            kept: PlayoutTree = self._kept[0]
+        kept: PlayoutTree | None = self._take()
+        if kept is not None and kept.descend(board):
             return kept
         room = _MOST_NODES
-        if self._limit is not None and not keep:
+        if self._limit is not None and not self._keeps:
             # Each expansion adds at most one child per point, after `EXPAND` visits.
             per_leaf = board.rows * board.cols + 1
             room = min(room, int(self._limit / k.EXPAND + 2) * per_leaf + per_leaf)
-        tree = PlayoutTree.grow(board, room, seed)
-        if keep:
-            self._kept[:] = [tree]
-        return tree
+        return PlayoutTree.grow(board, room, seed)
 
     def _slice(self, tree: PlayoutTree, left: float | None, goal: int | None) -> int:
         seconds = _SLICE_SECONDS if left is None else min(_SLICE_SECONDS, left)
@@ -191,7 +185,7 @@ class MctsPlayer(Searching):
         return ran
 
     def _consult(self, tree: PlayoutTree, node: int) -> None:
-        """Store the models' evaluation of the position in `scratch` in the tree."""
+        """Store the models' evaluation of the position that the kernel stopped at."""
         board = tree.leaf()
         if self.policy is not None:
             priors = self.policy.priors(board)

@@ -185,16 +185,17 @@ class SearchPlayer(Searching):
             search = self._begin(board, to_play=pace.limited)
             search.pace = search.pace or pace.spent()
             search.final = self._final_owners(board)
-            while not pace.stop():
-                begin, left = pace.now(), pace.left()
-                room = self._room(search, left, goal)
-                if room < 1 or self._decided(search, left):
-                    break
-                if pace.due():
-                    yield self._report(search, rng)
-                if judged := self._grow(search, room, workers):
-                    search.pace = 0.7 * search.pace + 0.3 * (pace.now() - begin) / judged
-        yield self._report(search, rng)
+            with self._keeping(search):
+                while not pace.stop():
+                    begin, left = pace.now(), pace.left()
+                    room = self._room(search, left, goal)
+                    if room < 1 or self._decided(search, left):
+                        break
+                    if pace.due():
+                        yield self._report(search, rng)
+                    if judged := self._grow(search, room, workers):
+                        search.pace = 0.7 * search.pace + 0.3 * (pace.now() - begin) / judged
+                yield self._report(search, rng)
 
     def lead(self, board: Board) -> float:
         """Return Black's lead after the best move, without asking whether the game is over."""
@@ -208,22 +209,18 @@ class SearchPlayer(Searching):
 
     def _begin(self, board: Board, *, to_play: bool = False) -> NetworkSearch:
         """Return the kept search if the position is in its tree, or a new one."""
-        keep = self.seconds is not None and self.root_moves is None
         ends = to_play and board.last_move == PASS and self.root_moves is None
         may_pass = not ends or is_over(board)
-        if keep and self._kept and may_pass:
-            kept: NetworkSearch = self._kept[0]
+        kept: NetworkSearch | None = self._take()
+        if kept is not None and may_pass:
             node = kept.descend(board)
             whole = node != 0 or kept.may_pass
             if node is not None and whole and kept.tree.judged[node] and not kept.tree.over[node]:
                 if node != 0:
                     (view,) = self.network.evaluate([board])
-                    self._kept[:] = [kept := kept.moved(board, node, view)]
+                    kept = kept.moved(board, node, view)
                 return kept
-        made = self._plant(board, may_pass=may_pass)
-        if keep:
-            self._kept[:] = [made]
-        return made
+        return self._plant(board, may_pass=may_pass)
 
     def _plant(self, board: Board, *, may_pass: bool) -> NetworkSearch:
         """Evaluate a position and make it the root of a tree."""
@@ -294,14 +291,10 @@ class SearchPlayer(Searching):
             boards.append(search.position(path.tolist()))
         if not ways:
             return 0
-        try:
-            views = self._evaluate(boards, pool)
-            for path, board, view in zip(ways, boards, views, strict=True):
-                self._judge(search, int(path[-1]), board, view)
-                tree.back_up(path)
-        except BaseException:
-            self._kept.clear()  # positions in this tree still wait for values
-            raise
+        views = self._evaluate(boards, pool)
+        for path, board, view in zip(ways, boards, views, strict=True):
+            self._judge(search, int(path[-1]), board, view)
+            tree.back_up(path)
         return len(ways)
 
     def _evaluate(

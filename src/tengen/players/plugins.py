@@ -77,12 +77,13 @@ def find(target: str, spec: str) -> Callable[..., object]:
     place, _, name = target.rpartition(":")
     try:
         found: Any = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
+    except Exception as failure:
+        raise SpecError(f"{spec!r}: importing {place} failed: {_told(failure)}") from failure
+    try:
         for part in name.split("."):
             found = getattr(found, part)
     except AttributeError:
         raise SpecError(f"{spec!r}: {place} has no {name}") from None
-    except Exception as failure:
-        raise SpecError(f"{spec!r}: importing {place} failed: {_told(failure)}") from failure
     if not callable(found):
         raise SpecError(f"{spec!r}: {target} is no class and makes nothing")
     return cast(Callable[..., object], found)

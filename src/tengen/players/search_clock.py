@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -60,7 +61,7 @@ class Searching(ABC):
     clock: str = "wall"
     root_moves: frozenset[int] | None = None
     _kept: list[Any] = field(default_factory=list, repr=False, compare=False)
-    """The search that is kept from move to move, under a clock."""
+    """The search that is kept from move to move, under a clock; nothing while it is in use."""
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not self.seconds > 0:
@@ -92,6 +93,30 @@ class Searching(ABC):
         clock = time.thread_time if self.clock == "processor" else time.monotonic
         pace = Pace(clock, self.seconds if limited else None, limited, stop, interval)
         yield from self._think(board, rng, pace)
+
+    @property
+    def _keeps(self) -> bool:
+        return self.seconds is not None and self.root_moves is None
+
+    def _take(self) -> Any:
+        """Return the kept search, which no other thread gets before it is kept again, or None."""
+        with suppress(IndexError):
+            return self._kept.pop() if self._keeps else None
+        return None
+
+    @contextmanager
+    def _keeping(self, search: object) -> Iterator[None]:
+        """Keep a search once it has ended, unless by an error, which may leave it incomplete."""
+        try:
+            yield
+        except GeneratorExit:
+            self._keep(search)
+            raise
+        self._keep(search)
+
+    def _keep(self, search: object) -> None:
+        if self._keeps:
+            self._kept[:] = [search]
 
     @abstractmethod
     def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:

@@ -93,8 +93,8 @@ def find_level(number: int) -> Level:
 
 # ----- The player -----
 
-_PLAYOUTS, _PLAYOUTS_PER_VISIT = 3000, 8
-"""Playouts per move without a network: by default, and per visit requested."""
+_PLAYOUTS = 3000
+"""Playouts per move without a network, unless visits are given."""
 _TEMPERATURE = 0.5
 """Varies openings, among moves that are as good as the best."""
 _SIZES = 4
@@ -127,6 +127,8 @@ class TengenPlayer:
     name: str = "tengen"
     root_moves: frozenset[int] | None = None
     _searches: dict[tuple[int, int], _Inner] = field(default_factory=dict, init=False, repr=False)
+    _kept: dict[tuple[int, int], list[Any]] = field(default_factory=dict, repr=False)
+    """What searches under a clock keep from move to move, whatever their time."""
 
     def __post_init__(self) -> None:
         if self.level is not None:
@@ -155,14 +157,7 @@ class TengenPlayer:
 
     def within(self, seconds: float) -> TengenPlayer:
         """Return the same player with at most `seconds` per move; levels keep their strength."""
-        if self.level is not None:
-            return self
-        twin = replace(self, seconds=seconds)
-        for size, search in self._searches.items():
-            twin._searches[size] = twin._make(*size)
-            # The searches share their trees with ours, so that nothing found is lost.
-            twin._searches[size]._kept = search._kept
-        return twin
+        return self if self.level is not None else replace(self, seconds=seconds)
 
     def only(self, moves: Collection[int]) -> TengenPlayer:
         """Return the same player that searches only these moves at the root."""
@@ -171,11 +166,15 @@ class TengenPlayer:
     def search(self, board: Board) -> _Inner:
         """Return the search for boards of this size; it keeps its tree under a clock."""
         size = (board.rows, board.cols)
-        if size not in self._searches:
-            if len(self._searches) >= _SIZES:
-                del self._searches[next(iter(self._searches))]
-            self._searches[size] = self._make(*size)
-        return self._searches[size]
+        search = self._searches.get(size)
+        if search is None:
+            search = self._searches[size] = self._make(*size)
+            search._kept = self._kept.setdefault(size, [])
+            for known in (self._searches, self._kept):
+                while len(known) > _SIZES:
+                    oldest, *_ = known
+                    known.pop(oldest, None)  # another thread may have done it
+        return search
 
     def _level(self, rows: int, cols: int) -> Level | None:
         return None if self.level is None else find_level(self.level).on(min(rows, cols))
@@ -210,5 +209,5 @@ class TengenPlayer:
         if self.level is not None:
             return round(math.pow(_PLAYOUTS, self.level / max(LEVELS)))
         if self.visits is not None:
-            return _PLAYOUTS_PER_VISIT * self.visits
+            return self.visits
         return _PLAYOUTS if self.seconds is None else None

@@ -107,7 +107,7 @@ def alike(here: EngineOutput, there: EngineOutput) -> bool:
 def test_pytorch_says_the_same(design: Design) -> None:
     need("torch")
     network = untrained(design)
-    for rows, cols in ((5, 5), (9, 9), (6, 11), (19, 19)):
+    for rows, cols in ((5, 5), (9, 9), (6, 11), (19, 19), (25, 25)):
         planes = np.random.default_rng(1).random((3, N_PLANES, rows, cols), dtype=np.float32)
         here = Engine(network.weights_, design).judge_planes(planes)
         assert alike(here, GpuEngine(network.weights_, design, "cpu").judge_planes(planes))
@@ -125,7 +125,7 @@ def test_onnx_says_the_same(tmp_path: Path) -> None:
         path = tmp_path / "network.onnx"
         export_onnx(network, path)
         session = runtime.InferenceSession(str(path))
-        for rows, cols in ((5, 7), (9, 9)):
+        for rows, cols in ((5, 7), (9, 9), (25, 20)):
             planes = np.random.default_rng(2).random((2, N_PLANES, rows, cols), dtype=np.float32)
             here = network.engine.judge_planes(planes)
             names = [output.name for output in session.get_outputs()]

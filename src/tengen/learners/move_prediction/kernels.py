@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import clear, is_legal, new_state, play_move
+from tengen.board.kernels import clear, give_turn, is_legal, new_state, play_move
 from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
 from tengen.jit import hot_kernel, inner_kernel, kernel
 
@@ -98,7 +98,7 @@ def rings_of_state(s, rings, empty, keys, ring_of):
 @inner_kernel
 def takes_turn(s, p, colour):
     """Give `colour` the turn; return whether `p` is legal (a pass always is)."""
-    s[SCALARS, TURN] = colour
+    give_turn(s, colour)
     return p <= 0 or is_legal(s, p, colour)
 
 

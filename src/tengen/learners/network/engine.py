@@ -40,9 +40,8 @@ from tengen.learners.network.layers import Layers, lay_out
 from tengen.learners.network.settings import (
     LIFTING_SIZE,
     SCORE_SCALE,
-    SIZE_SCALE,
-    USUAL_SIZE,
     Design,
+    size_factor,
 )
 
 _EPSILON = 1e-5
@@ -270,7 +269,7 @@ class Engine(Layers[Float32Array]):
     ) -> Float32Array:
         mean, most = np.empty((2, len(x), fields), np.float32)
         kernels.pool(x, edge, rows, cols, order, mean, most)
-        larger = np.float32(((rows * cols) ** 0.5 - USUAL_SIZE) / SIZE_SCALE)
+        larger = np.float32(size_factor(rows * cols))
         return np.concatenate([mean, mean * larger, most], axis=1)
 
     def linear(self, x: Float32Array, name: str, outputs: int) -> Float32Array:

@@ -19,7 +19,7 @@ from tengen.learners.network.engine import Engine
 from tengen.learners.network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
 from tengen.learners.network.layers import Layers
 from tengen.learners.network.learner import DeepNetwork
-from tengen.learners.network.settings import SCORE_SCALE, SIZE_SCALE, USUAL_SIZE
+from tengen.learners.network.settings import LARGEST_SIZE, SCORE_SCALE, SIZE_SCALE, USUAL_SIZE
 
 _OPSET = 17
 _NUMBERS = ("winner", "score", "spread")
@@ -53,7 +53,8 @@ class _Graph(Layers[str]):
         """Return how much larger than usual the board is, from the input's shape."""
         shape = self.node("Shape", "planes", start=2)
         points = self.node("Cast", self.node("ReduceProd", shape, keepdims=0), to=1)
-        less = self.node("Sub", self.node("Sqrt", points), self.constant(USUAL_SIZE))
+        size = self.node("Min", self.node("Sqrt", points), self.constant(LARGEST_SIZE))
+        less = self.node("Sub", size, self.constant(USUAL_SIZE))
         return self.node("Div", less, self.constant(SIZE_SCALE))
 
     def convolve(self, x: str, name: str, fields: int, size: int) -> str:

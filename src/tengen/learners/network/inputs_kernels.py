@@ -20,7 +20,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import area_score, clear, is_legal, near, new_state, place, play_move
+from tengen.board.kernels import (
+    area_score,
+    clear,
+    give_turn,
+    is_legal,
+    near,
+    new_state,
+    place,
+    play_move,
+)
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, KO, PASS, ROWS, SCALARS, TURN
 from tengen.board.tactics_kernels import CATCHES, read_blocks, read_ladders
 from tengen.jit import kernel
@@ -122,7 +131,7 @@ def encode_games(moves, colours, offsets, setup, setup_colours, setup_offsets, l
             place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
         for i in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(moves[i]), np.int64(colours[i])
-            s[SCALARS, TURN] = colour
+            give_turn(s, colour)
             if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
                 return g
             encode(s, colour, ladders[g], codes[i - offsets[first]])

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import clear, is_legal, near, new_state, place, play_move
+from tengen.board.kernels import clear, give_turn, is_legal, near, new_state, place, play_move
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -200,7 +200,7 @@ def encode_games_for_teacher(moves, colours, offsets, setup, setup_colours, setu
             place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
         for i in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(moves[i]), np.int64(colours[i])
-            s[SCALARS, TURN] = colour
+            give_turn(s, colour)
             if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
                 return g
             encode_for_teacher(s, colour, areas[g], codes[i - offsets[first]])

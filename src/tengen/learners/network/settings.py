@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,11 +11,17 @@ from tengen.models.settings import CheckedSettings, setting
 
 LIFTING_SIZE = 5  # side of the first layer's kernels
 _POOL_EVERY = 3  # one block in this many pools over the whole board
-USUAL_SIZE, SIZE_SCALE = 14.0, 10.0
-"""Pooled means appear twice: plain, and times (sqrt(points) - USUAL_SIZE) / SIZE_SCALE."""
+USUAL_SIZE, LARGEST_SIZE, SIZE_SCALE = 14.0, 19.0, 10.0
+"""Pooled means appear twice: plain, and times (sqrt(points) - USUAL_SIZE) / SIZE_SCALE. No network
+has learned from boards above LARGEST_SIZE, where this factor therefore stays that of 19x19."""
 SCORE_SCALE = 20.0  # points per unit of the score output
 LOWEST_RATE = 0.01  # lowest learning rate, as a share of the highest
 _ORDER = 8  # symmetries of the square
+
+
+def size_factor(points: int) -> float:
+    """Return the factor of the second copy of the pooled means on a board of so many points."""
+    return (min(math.sqrt(points), LARGEST_SIZE) - USUAL_SIZE) / SIZE_SCALE
 
 
 @dataclass(frozen=True)

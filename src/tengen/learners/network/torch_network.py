@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from tengen.learners.network.inputs import BOARD_PLANES, KOMI_PLANE, KOMI_SCALE, N_PLANES, TABLE
 from tengen.learners.network.layers import Layers, Outputs, Weight, tied_places, weights_of
-from tengen.learners.network.settings import SCORE_SCALE, SIZE_SCALE, USUAL_SIZE, Design
+from tengen.learners.network.settings import SCORE_SCALE, Design, size_factor
 
 _MOMENTUM = 0.02
 _EPSILON = 1e-5
@@ -110,8 +110,8 @@ class _TorchLayers(Layers[Tensor]):
 
     def pool(self, x: Tensor) -> Tensor:
         mean, most = x.float().mean((2, 3)), x.float().amax((2, 3))
-        larger = ((x.shape[2] * x.shape[3]) ** 0.5 - USUAL_SIZE) / SIZE_SCALE
-        return torch.cat([mean, mean * larger, most], 1)
+        larger = mean * size_factor(x.shape[2] * x.shape[3])
+        return torch.cat([mean, larger, most], 1)
 
     def linear(self, x: Tensor, name: str, outputs: int) -> Tensor:
         return F.linear(x, self.tensor(f"{name}.weight"), self.tensor(f"{name}.bias"))

@@ -1,0 +1,207 @@
+"""New Zealand's rules and Japanese counting, each written down anew and slowly, and the board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tengen.board import BLACK, PASS, WHITE, Board, play_random
+from tengen.board.counting import count_area, count_territory
+
+Grid = tuple[tuple[int, ...], ...]
+Place = tuple[int, int]
+
+
+def beside(grid: Grid, place: Place) -> Iterator[Place]:
+    row, col = place
+    for r, c in ((row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)):
+        if 0 <= r < len(grid) and 0 <= c < len(grid[0]):
+            yield r, c
+
+
+def at(grid: Grid, place: Place) -> int:
+    return grid[place[0]][place[1]]
+
+
+def alike(grid: Grid, place: Place) -> frozenset[Place]:
+    """Return the points of one colour, or the empty ones, that hang together with a point."""
+    found, todo = {place}, [place]
+    while todo:
+        for q in beside(grid, todo.pop()):
+            if q not in found and at(grid, q) == at(grid, place):
+                found.add(q)
+                todo.append(q)
+    return frozenset(found)
+
+
+def around(grid: Grid, places: frozenset[Place]) -> set[int]:
+    return {at(grid, q) for p in places for q in beside(grid, p) if q not in places}
+
+
+def changed(grid: Grid, places: frozenset[Place], colour: int) -> Grid:
+    return tuple(
+        tuple(colour if (r, c) in places else old for c, old in enumerate(row))
+        for r, row in enumerate(grid)
+    )
+
+
+def without_breath(grid: Grid, colour: int) -> frozenset[Place]:
+    cells = [(r, c) for r, row in enumerate(grid) for c in range(len(row))]
+    stones = (p for p in cells if at(grid, p) == colour)
+    return frozenset(p for p in stones if 0 not in around(grid, alike(grid, p)))
+
+
+# ----- Suicide and repetition in New Zealand -----
+
+
+class Strict:
+    """A game by the letter: a play takes the enemy's stones without liberty, then one's own, and
+    the board must not become what it was after any of that player's moves.
+
+    The empty board counts as left by White, as where superko counts the first position.
+    """
+
+    def __init__(self, rows: int, cols: int) -> None:
+        self.grid: Grid = ((0,) * cols,) * rows
+        self.left: dict[int, set[Grid]] = {BLACK: set(), WHITE: {self.grid}}
+
+    def after(self, place: Place, colour: int) -> tuple[Grid, int]:
+        """Return the board after a play, and how many own stones it cost."""
+        grid = changed(self.grid, frozenset([place]), colour)
+        grid = changed(grid, without_breath(grid, 3 - colour), 0)
+        lost = without_breath(grid, colour)
+        return changed(grid, lost, 0), len(lost)
+
+    def allows(self, place: Place, colour: int) -> bool:
+        return at(self.grid, place) == 0 and self.after(place, colour)[0] not in self.left[colour]
+
+    def move(self, place: Place | None, colour: int) -> int:
+        lost = 0
+        if place is not None:
+            self.grid, lost = self.after(place, colour)
+        self.left[colour].add(self.grid)
+        return lost
+
+
+def play_strictly(rows: int, cols: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Hold a random game against the letter; return its suicides and where lone ones were legal."""
+    board, strict, suicides, lone = Board(rows, cols, rules="new_zealand"), Strict(rows, cols), 0, 0
+    for _ in range(5 * rows * cols):
+        colour, legal = board.turn, []
+        for place in np.ndindex(rows, cols):
+            allowed = strict.allows(place, colour)
+            if allowed and strict.after(place, colour)[1] == 1:
+                # The one difference: the suicide of one stone is a pass, and has to be called so.
+                assert strict.after(place, colour)[0] == strict.grid
+                lone, allowed = lone + 1, False
+            assert board.is_legal(place, colour) == allowed, (board, place)
+            if allowed:
+                legal.append(place)
+        place = legal[int(rng.integers(len(legal)))] if legal and rng.random() > 0.05 else None
+        board.play(PASS if place is None else place)
+        suicides += strict.move(place, colour) > 0
+        assert np.array_equal(board.grid(), strict.grid)
+    return suicides, lone
+
+
+def test_suicide_and_repetition_are_new_zealand_s() -> None:
+    rng = np.random.default_rng(3)
+    found = [play_strictly(rows, cols, rng) for rows in (2, 3, 4) for cols in (2, 3, 4, 5)]
+    suicides, lone = np.sum(found, 0)
+    assert suicides > 20 and lone > 20
+
+
+@settings(max_examples=40)
+@given(st.integers(2, 4), st.integers(2, 4), st.integers(0, 2**32 - 1))
+def test_any_game_is_played_as_in_new_zealand(rows: int, cols: int, seed: int) -> None:
+    play_strictly(rows, cols, np.random.default_rng(seed))
+
+
+# ----- Counting territory -----
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 7), st.integers(2, 7), st.booleans(), st.integers(0, 2**32 - 1))
+def test_territory_and_area_differ_by_the_stones_played(
+    rows: int, cols: int, suicide: bool, seed: int
+) -> None:
+    """Each stone is on the board, a prisoner or dead: the same game, counted in both ways."""
+    rng, rules = np.random.default_rng(seed), "tromp_taylor" if suicide else "cgos"
+    board = play_random(Board(rows, cols, rules=rules), int(rng.integers(3 * rows * cols)), rng)
+    black, white = (
+        sum(mover == colour and point != PASS for mover, point in board.moves)
+        for colour in (BLACK, WHITE)
+    )
+    dead = np.zeros((rows, cols), np.bool_)
+    for block in board.blocks():
+        dead.flat[[stone.index for stone in block.stones]] = rng.random() < 0.3
+    area = count_area(board.grid(), dead)
+    territory = count_territory(board.grid(), dead, method="plain", prisoners=board.prisoners)
+    assert area.score - territory.score == black - white
+
+
+def hanging(grid: Grid, place: Place, links: set[Place]) -> frozenset[Place]:
+    """Return a stone's group: stones of its colour, and the links between them."""
+    found, todo = {place}, [place]
+    while todo:
+        for q in beside(grid, todo.pop()):
+            if q not in found and (at(grid, q) == at(grid, place) or q in links):
+                found.add(q)
+                todo.append(q)
+    return frozenset(found)
+
+
+def count_slowly(grid: Grid, colour: int) -> tuple[set[Place], set[Place]]:
+    """Return a side's territory and what it has to fill; no two empty points are neighbours.
+
+    A point is an eye of the one colour around it. Blocks hang together by their eyes and by the
+    neutral points through which the enemy cannot cut. An eye is false if, without it, the blocks
+    around it do not; it has to be filled if a side of it has no other eye. A group with fewer than
+    two true eyes is in seki and has no territory.
+    """
+    empty = [p for p in np.ndindex(len(grid), len(grid[0])) if at(grid, p) == 0]
+    eyes = {p for p in empty if around(grid, frozenset([p])) == {colour}}
+    links = eyes | {p for p in empty if not cut_at(grid, p, 3 - colour)}
+    sides = {p: [hanging(grid, q, links - {p}) for q in beside(grid, p)] for p in eyes}
+    true = {p for p in eyes if len(set(sides[p])) == 1}
+    living = {p for p in eyes if len(true & frozenset().union(*sides[p], {p})) >= 2}
+    filled = {p for p in living - true if not all(side & true for side in sides[p])}
+    return living - filled, filled
+
+
+def cut_at(grid: Grid, place: Place, enemy: int) -> bool:
+    """Return whether a point lies between two stones of the enemy, or one and the edge."""
+    (r, c), rows, cols = place, len(grid), len(grid[0])
+    for pair in (((r - 1, c), (r + 1, c)), ((r, c - 1), (r, c + 1))):
+        there = [at(grid, p) if 0 <= p[0] < rows and 0 <= p[1] < cols else None for p in pair]
+        if enemy in there and set(there) <= {enemy, None}:
+            return True
+    return False
+
+
+@st.composite
+def full_boards(draw: st.DrawFn) -> Grid:
+    """Boards without neighbouring empty points: long blocks, many eyes."""
+    rows, cols = draw(st.integers(2, 7)), draw(st.integers(2, 7))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    split = np.add.outer(rng.normal(0, 1, rows), rng.normal(0, 1, cols))
+    grid = np.where(split + rng.normal(0, 0.5, (rows, cols)) > 0, BLACK, WHITE)
+    for r, c in rng.permutation(list(np.ndindex(rows, cols)))[: int(rng.integers(rows * cols))]:
+        if all(grid[q] for q in beside(tuple(map(tuple, grid)), (r, c))):
+            grid[r, c] = 0
+    return tuple(tuple(int(c) for c in row) for row in grid)
+
+
+@settings(max_examples=400)
+@given(full_boards())
+def test_territory_eyes_and_seki_are_those_of_the_slow_count(grid: Grid) -> None:
+    count = count_territory(np.array(grid, np.int8))
+    must_fill = set[Place]()
+    for colour in (BLACK, WHITE):
+        territory, filled = count_slowly(grid, colour)
+        assert set(map(tuple, np.argwhere(count.territory(colour)).tolist())) == territory
+        must_fill |= filled
+    assert set(map(tuple, np.argwhere(count.false_eyes).tolist())) == must_fill
