@@ -156,14 +156,32 @@ def test_an_illegal_move_is_told_as_such(tmp_path: Path) -> None:
         read_saved(path)
 
 
-def test_a_damaged_clock_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ('{"1":60.0,"2":60.0}', "[60\\]"),
+        ('{"1":60.0,"2":60.0}', '{"1":60.0}'),
+        ('{"1":60.0,"2":60.0}', '{"1":60.0,"2":60.0,"3":60.0}'),
+        ('"main":60.0', '"main":NaN'),
+        ('"increment":5.0', '"increment":1e400'),
+        ('"1":60.0', '"1":-1'),
+        ('"human":1', '"human":7'),
+        ('"human":1', '"human":true'),
+        ('"seed":3', '"seed":1e400'),
+        ('"seed":3', '"seed":null'),
+        ('"player":"random"', '"player":["random"\\]'),
+        ('{"player"', '{{"player"'),
+        ('{"player"', "[" * 100_000 + '{"player"'),
+    ],
+)
+def test_a_damaged_memo_is_told(good: str, bad: str, tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     save(game(Board(9), Clock.fischer(60.0, 5.0)), path)
     assert read_saved(path)[0].clock == Clock.fischer(60.0, 5.0)
     text = path.read_text()
-    assert '"left": {"1": 60.0, "2": 60.0}' in text
-    path.write_text(text.replace('{"1": 60.0, "2": 60.0}', "[60\\]"))
-    with pytest.raises(RecordError, match="XT is damaged"):
+    assert good in text
+    path.write_text(text.replace(good, bad))
+    with pytest.raises(RecordError, match=r"game\.sgf: its property XT is damaged"):
         read_saved(path)
 
 

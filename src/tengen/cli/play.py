@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tengen.cli.options import Json, Options, OwnSeed, PlayerName, RulesName, command, flag, option
+from tengen.cli.options import Json, Options, OwnSeed, RulesName, command, flag, option
 from tengen.cli.printing import Shown, standard_input
 from tengen.errors import TengenError
 
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from tengen.game.session import LocalGame
 
 app = typer.Typer()
+_PLAYER = "tengen:seconds=2"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Game(Options):
-    player: PlayerName = "tengen:seconds=2"
+    player: str | None = option(
+        None,
+        "Such as mcts:seconds=2 (`tengen players`); by default tengen:seconds=2, or the game's.",
+    )
     size: int = option(9, "Rows and columns.", min=2, max=25)
     komi: float | None = option(None, "Komi; by default the usual one of the rules.")
     colour: str = option("black", "Yours: black, white, or none to watch.", "--colour", "--color")
@@ -53,12 +57,15 @@ def play(
     """
     from tengen.cli.terminal import Conversation, Screen
     from tengen.game import session as saved_games
-    from tengen.players import make_player
+    from tengen.players import make_player, reaches_out
 
     source, path = standard_input(), out
     if resume:
         path = out or saved_games.latest(saved_games.default_folder())
-        left, spec = saved_games.read_saved(path)
+        left, kept = saved_games.read_saved(path)
+        if game.player is None and reaches_out(kept, files=True):
+            raise TengenError(f"{path}: against {kept!r}; to start that, repeat it as --player")
+        spec = game.player or kept
         session = saved_games.LocalGame(
             left.board, left.human, left.seed, left.clock, player=make_player(spec), spec=spec
         )
@@ -88,11 +95,10 @@ def _evened(game: _Game, mine: int) -> _Game:
     """Return the game with the handicap and komi that are fair for level `mine`."""
     from tengen.arena.placing import advise
 
-    level = _level_of(game.player)
+    player = game.player or _PLAYER
+    level = _level_of(player)
     if level is None:
-        raise TengenError(
-            f"--my-level {mine}: {game.player} has no level; say --player tengen:level=N"
-        )
+        raise TengenError(f"--my-level {mine}: {player} has no level; say --player tengen:level=N")
     if game.handicap or game.komi is not None:
         raise TengenError(f"--my-level {mine} sets handicap and komi; leave --handicap, --komi out")
     given, colour = advise(min(mine, level), max(mine, level), game.size), game.colour
@@ -123,8 +129,8 @@ def _new_game(game: _Game) -> LocalGame:
     if game.handicap:
         board.place_handicap(game.handicap)
     seed = secrets.randbits(31) if game.seed is None else game.seed
-    player, side = make_player(game.player), sides[game.colour.lower()]
-    return LocalGame(board, side, seed, _clock(game.clock), player=player, spec=game.player)
+    spec, side = game.player or _PLAYER, sides[game.colour.lower()]
+    return LocalGame(board, side, seed, _clock(game.clock), player=make_player(spec), spec=spec)
 
 
 def _clock(text: str | None) -> Clock:

@@ -19,6 +19,7 @@ from tengen.board.drawing import format_ascii, star_points
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.files import write_atomic
 from tengen.game.session import LocalGame, refuse_other, save
+from tengen.players import reaches_out
 from tengen.records import loads
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ class Conversation:
             command, where = "tengen play --resume", f" ({self.path})"
             if self.named:
                 command, where = f"{command} --out {shlex.quote(str(self.path))}", ""
+            if reaches_out(game.spec, files=True):  # not started because a file says so
+                command += f" --player {shlex.quote(game.spec)}"
             self.screen.say(f"`{command}` goes on with this game{where}")
 
     def _obey(self, words: list[str]) -> bool:

@@ -7,14 +7,14 @@ move by move, and resumed later.
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field, ValidationError
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, format_gtp, parse_gtp
 from tengen.board.counting import Count
@@ -272,6 +272,22 @@ class LocalGame(Session):
 # clock) is in a private property, XT. No file of another game is ever overwritten.
 
 _PROPERTY = "XT"
+_Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _SavedClock(BaseModel, strict=True):
+    main: _Seconds
+    increment: _Seconds
+    left: dict[Literal["1", "2"], _Seconds] = Field(min_length=2)  # by colour
+
+
+class _Memo(BaseModel, strict=True):
+    """What the property holds."""
+
+    player: str
+    human: int = Field(ge=0, le=BOTH)
+    seed: int
+    clock: _SavedClock | None
 
 
 def default_folder() -> Path:
@@ -297,12 +313,14 @@ def refuse_other(path: Path) -> None:
 def save(game: LocalGame, path: Path) -> None:
     """Write a game; the caller has checked that the file belongs to it."""
     [record] = loads(game.sgf(game.player.name))
-    clock, player = game.clock, game.spec or game.player.name
-    left = {str(colour): side.left for colour, side in clock.sides.items()}
-    kept = {"main": clock.main, "increment": clock.increment, "left": left}
-    memo = {"player": player, "human": game.human, "seed": game.seed}
-    memo["clock"] = kept if clock.limited else None
-    record.tree.nodes[0][_PROPERTY] = [format_text(json.dumps(memo))]
+    clock, kept = game.clock, None
+    if clock.limited:
+        turn, now = game.board.turn, time.monotonic()
+        left: Any = {str(colour): clock.remaining(colour, turn, now) for colour in clock.sides}
+        kept = _SavedClock(main=clock.main, increment=clock.increment, left=left)
+    spec = game.spec or game.player.name
+    memo = _Memo(player=spec, human=game.human, seed=game.seed, clock=kept)
+    record.tree.nodes[0][_PROPERTY] = [format_text(memo.model_dump_json())]
     write_atomic(path, record.utf8_sgf() + b"\n")
 
 
@@ -316,15 +334,17 @@ def read_saved(path: Path) -> tuple[Session, str]:
         raise TengenError(f"{path}: the game is over ({record.result}); review it instead")
     board = board_at(record, rules=rules_named(record.rules))
     try:
-        memo = json.loads(parse_text(told[0], record.encoding))
-        clock = Clock()
-        if saved := memo["clock"]:
-            left = {int(colour): float(seconds) for colour, seconds in saved["left"].items()}
-            clock = Clock.fischer(float(saved["main"]), float(saved["increment"]), left)
-        session = Session(board, int(memo["human"]), int(memo["seed"]), clock)
-        return session, str(memo["player"])
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise RecordError(f"{path}: its property {_PROPERTY} is damaged") from None
+        memo = _Memo.model_validate_json(parse_text(told[0], record.encoding))
+    except ValidationError as failure:
+        first = failure.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        reason = f"{where}: {first['msg']}".removeprefix(": ")
+        raise RecordError(f"{path}: its property {_PROPERTY} is damaged ({reason})") from None
+    clock = Clock()
+    if saved := memo.clock:
+        left = {int(colour): seconds for colour, seconds in saved.left.items()}
+        clock = Clock.fischer(saved.main, saved.increment, left)
+    return Session(board, memo.human, memo.seed, clock), memo.player
 
 
 def latest(folder: Path) -> Path:
