@@ -101,6 +101,16 @@ def test_a_side_without_time_loses_and_may_take_that_back() -> None:
     assert not game.is_over and game.clock.remaining(BLACK, BLACK, 125.0) == pytest.approx(25.0)
 
 
+def test_the_time_before_an_undo_counts() -> None:
+    game = game_against_passes()
+    game.clock = Clock.fischer(600.0, 0.0)
+    game.clock.since = 0.0
+    game.play(parse_gtp("C3", 5, 5), 10.0)
+    game.play(PASS, 20.0)
+    game.undo(120.0)
+    assert game.clock.remaining(BLACK, BLACK, 130.0) == pytest.approx(480.0)
+
+
 def test_a_machine_plays_on_after_a_pass_in_an_open_game_and_accepts_one_that_ends_it() -> None:
     settled = Board.from_ascii(". X X O .\nX X X O O\nX X X O .\n. X X O O\nX X X O .", komi=9.5)
     for board, over in ((Board(5, moves="B C3"), False), (settled, True)):

@@ -115,6 +115,7 @@ class Session:
     def undo(self, now: float = 0.0) -> None:
         """Take back the person's last move and what followed, or only the end of the game."""
         ended_it = self.human & (self.resigned | self.timed_out)
+        turn = self.board.turn
         if not (self.stopped or ended_it):
             mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour & self.human]
             if not mine:
@@ -124,10 +125,11 @@ class Session:
         self.resigned = self.timed_out = 0
         self.accepted, self.stopped, self.open, self.dead = False, False, False, None
         if self.clock.limited:
-            self.clock.since = now
             for colour, side in self.clock.sides.items():
+                side.left = self.clock.remaining(colour, turn, now)
                 if colour & self.human:
                     side.left = max(side.left, _LEAST_AFTER_UNDO)
+            self.clock.since = now
 
     def stop(self) -> None:
         """Count the game as it stands, finished or not."""
