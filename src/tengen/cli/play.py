@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,39 +57,61 @@ def play(
     help, quit; with --teach also better, go, problem. The game is kept after every move.
     """
     from tengen.cli.terminal import Conversation, Screen
-    from tengen.game import session as saved_games
+
+    source = standard_input()
+    with ExitStack() as stack:
+        if resume:
+            session, path = _resumed(out, game.player, stack)
+        else:
+            session, path = _begun(game, out, stack)
+        stack.callback(getattr(session.player, "close", lambda: None))
+        teacher = None
+        if teach:
+            from tengen.cli.coach import Coach
+            from tengen.reviews import usual_threshold
+
+            teacher = Coach(threshold or usual_threshold(_level_of(session.spec)))
+        screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
+        talk = Conversation(session, screen, path, named=out is not None, teacher=teacher)
+        talk.run(source)
+    Shown(json=json).as_json(session.summary())
+    if talk.unsaved:
+        raise TengenError(f"{talk.unsaved}; the game is not saved")
+
+
+def _resumed(
+    out: Path | None, player: str | None, stack: ExitStack
+) -> tuple[LocalGame, Path | None]:
+    """Return a saved game, the last one without a name, and its file, kept from others."""
+    from tengen.game.session import LocalGame, default_folder, held, latest, read_saved
     from tengen.players import make_player, reaches_out
 
-    source, path = standard_input(), out
-    if resume:
-        path = out or saved_games.latest(saved_games.default_folder())
-        left, kept = saved_games.read_saved(path)
-        if game.player is None and reaches_out(kept, files=True):
-            raise TengenError(f"{path}: against {kept!r}; to start that, repeat it as --player")
-        spec = game.player or kept
-        session = saved_games.LocalGame(
-            left.board, left.human, left.seed, left.clock, player=make_player(spec), spec=spec
-        )
-    else:
-        session = _new_game(game if game.my_level is None else _evened(game, game.my_level))
-        if out is not None:
-            saved_games.refuse_other(out)
-        elif session.human:
-            path = saved_games.new_place(saved_games.default_folder(), session.board)
-    teacher = None
-    if teach:
-        from tengen.cli.coach import Coach
-        from tengen.reviews import usual_threshold
+    path = out or latest(default_folder())
+    if not path.is_file():
+        raise TengenError(f"{path}: there is no such file")
+    stack.enter_context(held(path))
+    left, kept = read_saved(path)
+    if player is None and reaches_out(kept, files=True):
+        raise TengenError(f"{path}: against {kept!r}; to start that, repeat it as --player")
+    spec = player or kept
+    made = make_player(spec)
+    return LocalGame(left.board, left.human, left.seed, left.clock, player=made, spec=spec), path
 
-        teacher = Coach(threshold or usual_threshold(_level_of(session.spec)))
-    screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
-    try:
-        Conversation(session, screen, path, named=out is not None, teacher=teacher).run(source)
-    finally:
-        if out is not None:
-            saved_games.save(session, out)
-        getattr(session.player, "close", lambda: None)()
-    Shown(json=json).as_json(session.summary())
+
+def _begun(game: _Game, out: Path | None, stack: ExitStack) -> tuple[LocalGame, Path | None]:
+    """Return a new game and the file to keep it in, kept from others."""
+    from tengen.game.session import default_folder, held, new_place, refuse_other
+
+    if out is not None:
+        stack.enter_context(held(out))
+        refuse_other(out)
+    session = _new_game(game if game.my_level is None else _evened(game, game.my_level))
+    if out is not None or not session.human:
+        return session, out
+    path = new_place(default_folder(), session.board)
+    with suppress(OSError):  # told when there is something to save
+        stack.enter_context(held(path))
+    return session, path
 
 
 def _evened(game: _Game, mine: int) -> _Game:

@@ -8,6 +8,8 @@ move by move, and resumed later.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,7 +22,7 @@ from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, format_gtp, parse_gt
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Candidate, Player, TimedPlayer
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.files import write_atomic
+from tengen.files import lock, write_atomic
 from tengen.game.clock import Clock
 from tengen.game.judging import Judge, Outlook, count_without
 from tengen.game.sgf import sgf_of_game
@@ -303,7 +305,32 @@ def new_place(folder: Path, board: Board) -> Path:
     """Return an unused path for a game that begins now."""
     stem = f"{time.strftime('%Y-%m-%d-%H%M%S')}-{board.rows}x{board.cols}"
     names = [stem, *(f"{stem}-{number}" for number in range(2, 1000))]
-    return next(place for n in names if not (place := folder / f"{n}.sgf").exists())
+    places = (folder / f"{name}.sgf" for name in names)
+    return next(place for place in places if not (place.exists() or _lock_of(place).exists()))
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keep other processes from a game's file, which need not exist; `BusyError` if one has it."""
+    if path.exists() and not path.is_file():  # a pipe or a device
+        yield
+        return
+    beside = _lock_of(path.resolve())
+    try:
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        taken = lock(beside, path, "go on with the game there")
+    except OSError as failure:  # which names the lock
+        raise OSError(failure.errno, failure.strerror, str(path)) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+        taken.release()
 
 
 def refuse_other(path: Path) -> None:
@@ -314,6 +341,11 @@ def refuse_other(path: Path) -> None:
 
 def save(game: LocalGame, path: Path) -> None:
     """Write a game; the caller has checked that the file belongs to it."""
+    write_atomic(path, saved(game))
+
+
+def saved(game: LocalGame) -> bytes:
+    """Return what `read_saved` reads: the game with its player, seed and the time left."""
     [record] = loads(game.sgf(game.player.name))
     clock, kept = game.clock, None
     if clock.limited:
@@ -323,7 +355,7 @@ def save(game: LocalGame, path: Path) -> None:
     spec = game.spec or game.player.name
     memo = _Memo(player=spec, human=game.human, seed=game.seed, clock=kept)
     record.tree.nodes[0][_PROPERTY] = [format_text(memo.model_dump_json())]
-    write_atomic(path, record.utf8_sgf() + b"\n")
+    return record.utf8_sgf() + b"\n"
 
 
 def read_saved(path: Path) -> tuple[Session, str]:
