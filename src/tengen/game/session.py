@@ -117,7 +117,7 @@ class Session:
     def undo(self, now: float = 0.0) -> None:
         """Take back the person's last move and what followed, or only the end of the game."""
         ended_it = self.human & (self.resigned | self.timed_out)
-        turn = self.board.turn
+        turn, going = self.board.turn, not (self.is_over or self.is_counting)
         if not (self.stopped or ended_it):
             mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour & self.human]
             if not mine:
@@ -127,11 +127,12 @@ class Session:
         self.resigned = self.timed_out = 0
         self.accepted, self.stopped, self.open, self.dead = False, False, False, None
         if self.clock.limited:
+            if going:
+                self.clock.sides[turn].left = self.clock.remaining(turn, turn, now)
+            self.clock.since = now
             for colour, side in self.clock.sides.items():
-                side.left = self.clock.remaining(colour, turn, now)
                 if colour & self.human:
                     side.left = max(side.left, _LEAST_AFTER_UNDO)
-            self.clock.since = now
 
     def stop(self) -> None:
         """Count the game as it stands, finished or not."""
@@ -164,6 +165,11 @@ class Session:
     def generator(self) -> np.random.Generator:
         """Return the random generator for the next move."""
         return move_generator(self.seed, self.board)
+
+    def left(self, colour: int, now: float) -> float:
+        """Return the seconds that a side has left; none run after the end of play."""
+        ended = (self.is_over or self.is_counting) and not self.timed_out
+        return self.clock.remaining(colour, 0 if ended else self.board.turn, now)
 
     def budget(self) -> float | None:
         """Return how many seconds the side to move may take; None without a limit."""
@@ -349,8 +355,8 @@ def saved(game: LocalGame) -> bytes:
     [record] = loads(game.sgf(game.player.name))
     clock, kept = game.clock, None
     if clock.limited:
-        turn, now = game.board.turn, time.monotonic()
-        left: Any = {str(colour): clock.remaining(colour, turn, now) for colour in clock.sides}
+        now = time.monotonic()
+        left: Any = {str(colour): game.left(colour, now) for colour in clock.sides}
         kept = _SavedClock(main=clock.main, increment=clock.increment, left=left)
     spec = game.spec or game.player.name
     memo = _Memo(player=spec, human=game.human, seed=game.seed, clock=kept)

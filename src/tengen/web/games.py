@@ -193,10 +193,9 @@ class WebGame(Session):
     def _clock_state(self, now: float) -> Json | None:
         if not self.clock.limited:
             return None
-        turn = self.board.turn
         return {
-            "black": self.clock.remaining(BLACK, turn, now),
-            "white": self.clock.remaining(WHITE, turn, now),
+            "black": self.left(BLACK, now),
+            "white": self.left(WHITE, now),
             "increment": self.clock.increment,
             "running": self.clock.since is not None and self.status == "playing",
         }
