@@ -28,7 +28,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, point_at
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, format_gtp, point_at
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.game import session as sessions
 from tengen.game.clock import Clock
@@ -175,7 +175,7 @@ class Play(RuleBasedStateMachine):
     @initialize(
         shape=st.tuples(st.integers(2, 4), st.integers(2, 4)),
         human=st.sampled_from([BLACK, BLACK, WHITE, BOTH, 0]),
-        seconds=st.sampled_from([None, 20.0, 100.0]),
+        seconds=st.sampled_from([None, 20.0, 100.0, 100.0]),
         increment=st.sampled_from([0.0, 2.0]),
         seed=st.integers(-(2**70), 2**70),
     )
@@ -289,7 +289,7 @@ class Play(RuleBasedStateMachine):
             self.game.accept()
             self.model.accepted = True
         elif board[point(board, index)]:
-            self.game.toggle(board.vertex(point(board, index)))
+            self.game.toggle(format_gtp(point(board, index), board.rows, board.cols))
             stones = set(board.block(point(board, index)).stones)
             dead = self.model.dead
             self.model.dead = dead - stones if dead & stones else dead | stones
@@ -353,7 +353,7 @@ class Play(RuleBasedStateMachine):
 
 
 def test_a_session_is_its_model_through_everything() -> None:
-    few = settings(max_examples=60, stateful_step_count=40, deadline=None, database=None)
+    few = settings(max_examples=200, stateful_step_count=40, deadline=None, database=None)
     run_state_machine_as_test(Play, settings=few)
 
 
