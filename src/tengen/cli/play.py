@@ -102,10 +102,10 @@ def _begun(game: _Game, out: Path | None, stack: ExitStack) -> tuple[LocalGame, 
     """Return a new game and the file to keep it in, kept from others."""
     from tengen.game.session import default_folder, held, new_place, refuse_other
 
+    session = _new_game(game if game.my_level is None else _evened(game, game.my_level))
     if out is not None:
         stack.enter_context(held(out))
         refuse_other(out)
-    session = _new_game(game if game.my_level is None else _evened(game, game.my_level))
     if out is not None or not session.human:
         return session, out
     path = new_place(default_folder(), session.board)
