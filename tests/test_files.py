@@ -39,6 +39,25 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path
     assert os.listdir(tmp_path) == ["a"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="rights of POSIX")
+@pytest.mark.parametrize("umask", [0o077, 0o027, 0o022])
+def test_new_files_have_the_rights_of_the_umask_and_old_ones_keep_theirs(
+    umask: int, tmp_path: Path
+) -> None:
+    new, old, script = tmp_path / "new", tmp_path / "old", tmp_path / "script"
+    for path, rights in ((old, 0o640), (script, 0o500)):
+        path.touch()
+        path.chmod(rights)
+    before = os.umask(umask)
+    try:
+        for path in (new, old, script):
+            write_atomic(path, "content")
+    finally:
+        os.umask(before)
+    rights = [path.stat().st_mode & 0o777 for path in (new, old, script)]
+    assert rights == [0o666 & ~umask, 0o640, 0o500]
+
+
 def test_a_folder_that_takes_no_file_is_told_by_the_name_that_was_asked_for(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 254)  # there is no room for a longer name beside it
     with pytest.raises(OSError) as failed:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -42,17 +43,17 @@ def neighbour(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Create an empty file next to `path`, which it replaces if the block succeeds."""
     target = Path(os.path.realpath(path))  # replace a link's target, not the link
     target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}{TEMPORARY}")
     try:
-        handle, temporary = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
+        temporary.open("xb").close()
     except OSError as failure:  # which names the temporary file
         raise OSError(failure.errno, failure.strerror, os.fspath(path)) from None
-    os.close(handle)
     try:
-        yield Path(temporary)
+        yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
-        # mkstemp makes files private; models are meant to be read by others.
-        os.chmod(temporary, 0o644)
+        with suppress(FileNotFoundError):  # a new file has the rights that the umask leaves
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):

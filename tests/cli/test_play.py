@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import json
 import os
@@ -16,7 +18,7 @@ import pytest
 from tests.cli.conftest import Tengen
 
 from tengen.board import PASS
-from tengen.records import read_game
+from tengen.records import loads, read_game
 
 NEW, RESUME = "play --size 5 --player random --seed 1", "play --resume"
 Play = Callable[..., str]
@@ -236,6 +238,117 @@ def test_an_open_game_is_counted_when_the_person_wants_it(play: Play, tengen: Te
     value = json.loads(play("C3, pass, pass, count, count", "--json"))
     assert value["result"] is not None and value["dead"] == []
     assert "the game is over" in tengen.err
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many more times a game can be saved before the disk is full."""
+    from tengen.game import session
+
+    room, write = [10**6], session.write_atomic
+
+    def write_or_fail(path: Path, content: bytes) -> None:
+        room[0] -= 1
+        if room[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        write(path, content)
+
+    monkeypatch.setattr(session, "write_atomic", write_or_fail)
+    return room
+
+
+@pytest.mark.parametrize("room", [0, 1, 2])
+def test_a_game_that_cannot_be_saved_goes_on(
+    play: Play, tengen: Tengen, kept: Path, disk: list[int], room: int
+) -> None:
+    disk[0] = room  # for no move, the person's, the machine's too
+    value = json.loads(play("A1, A2, A3, quit", "--json", status=1))
+    assert len(value["moves"]) == 6 and tengen.err.count("Not saved!") == 1
+    shown = tengen.err[tengen.err.index("(;") : tengen.err.rindex(")") + 1]
+    assert len(loads(shown.encode())[0].moves) == 6
+    assert [len(read_game(file).moves) for file in kept.glob("*.sgf")] == [room] * (room > 0)
+
+
+def test_a_game_without_room_is_kept_elsewhere(
+    play: Play, tengen: Tengen, disk: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tengen.cli.terminal import Conversation
+
+    elsewhere, find_room = tmp_path / "b.sgf", Conversation.do_save
+
+    def do_save(self: Conversation, words: list[str]) -> None:
+        disk[0] = 10**6
+        find_room(self, words)
+
+    monkeypatch.setattr(Conversation, "do_save", do_save)
+    disk[0] = 0
+    out = play(f"A1, save {elsewhere}, A2, quit", "--out", tmp_path / "a.sgf")
+    assert f"--resume --out {elsewhere}" in out and len(read_game(elsewhere).moves) == 4
+
+
+def test_a_game_is_played_in_one_place_at_a_time(
+    play: Play, tengen: Tengen, kept: Path, tmp_path: Path
+) -> None:
+    from tengen.game.session import held
+
+    named = tmp_path / "game.sgf"
+    play("C3, quit", "--out", named)
+    play("C3, quit")
+    [unnamed] = kept.iterdir()  # and nothing else, such as a lock
+    for path, options in ((named, ("--out", named)), (unnamed, ())):
+        before = path.read_bytes()
+        with held(path):
+            play("B2, quit", *options, start=RESUME, status=1)
+            assert f"{path}: in use by another process ({os.getpid()})" in tengen.err
+            assert path.read_bytes() == before
+        play("B2, quit", *options, start=RESUME)
+        assert len(read_game(path).moves) == 4
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "data", named]
+    play("quit", "--out", tmp_path / "none" / "game.sgf", start=RESUME, status=1)
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_is_taken_back_to_the_first_move_is_taken_back_in_the_file(
+    play: Play, kept: Path
+) -> None:
+    play("C3, undo, quit")
+    assert len(read_game(*kept.iterdir()).moves) == 0
+
+
+def test_a_board_in_colours_goes_where_the_words_go() -> None:
+    from tengen.board import Board
+    from tengen.cli.terminal import Screen
+
+    class Terminal(io.StringIO):
+        encoding = "utf-8"
+
+        def isatty(self) -> bool:
+            return True
+
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        Screen(terminal := Terminal()).draw(Board(5, moves="B C3"))
+    assert "●" in terminal.getvalue() and out.getvalue() == ""
+
+
+def test_resigning_and_passing_after_a_mistake_are_the_persons(play: Play, tengen: Tengen) -> None:
+    options = "--size 9 --teach --threshold 3 --json"
+    value = json.loads(play("A1, pass, resign, undo, pass, quit", options))
+    assert [move for _, move in value["moves"]] == ["A1"] and value["result"] is None
+    assert tengen.err.count("type undo, better or go first") == 2
+    assert "Black resigns. Result: W+R" in tengen.err
+
+
+def test_problems_are_kept_while_the_server_runs(play: Play, tmp_path: Path) -> None:
+    from tengen.web.store import Store, default_database, list_problems
+
+    store = Store(default_database())
+    assert "Kept as problems" in play("A1, go, resign", "--size 9 --teach --threshold 3")
+    [problem] = list_problems(store)
+    assert problem["number"] == 1
+    store.close()
+    default_database().write_text("no database " * 1000)
+    out = play("A1, go, resign, quit", "--size 9 --teach --threshold 3")
+    assert "move 1, A1: lost" in out and "Not kept as problems" in out
 
 
 def test_a_teacher_stops_the_game_and_keeps_problems(

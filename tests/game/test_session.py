@@ -101,6 +101,16 @@ def test_a_side_without_time_loses_and_may_take_that_back() -> None:
     assert not game.is_over and game.clock.remaining(BLACK, BLACK, 125.0) == pytest.approx(25.0)
 
 
+def test_the_time_before_an_undo_counts() -> None:
+    game = game_against_passes()
+    game.clock = Clock.fischer(600.0, 0.0)
+    game.clock.since = 0.0
+    game.play(parse_gtp("C3", 5, 5), 10.0)
+    game.play(PASS, 20.0)
+    game.undo(120.0)
+    assert game.clock.remaining(BLACK, BLACK, 130.0) == pytest.approx(480.0)
+
+
 def test_a_machine_plays_on_after_a_pass_in_an_open_game_and_accepts_one_that_ends_it() -> None:
     settled = Board.from_ascii(". X X O .\nX X X O O\nX X X O .\n. X X O O\nX X X O .", komi=9.5)
     for board, over in ((Board(5, moves="B C3"), False), (settled, True)):
@@ -156,14 +166,32 @@ def test_an_illegal_move_is_told_as_such(tmp_path: Path) -> None:
         read_saved(path)
 
 
-def test_a_damaged_clock_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ('{"1":60.0,"2":60.0}', "[60\\]"),
+        ('{"1":60.0,"2":60.0}', '{"1":60.0}'),
+        ('{"1":60.0,"2":60.0}', '{"1":60.0,"2":60.0,"3":60.0}'),
+        ('"main":60.0', '"main":NaN'),
+        ('"increment":5.0', '"increment":1e400'),
+        ('"1":60.0', '"1":-1'),
+        ('"human":1', '"human":7'),
+        ('"human":1', '"human":true'),
+        ('"seed":3', '"seed":1e400'),
+        ('"seed":3', '"seed":null'),
+        ('"player":"random"', '"player":["random"\\]'),
+        ('{"player"', '{{"player"'),
+        ('{"player"', "[" * 100_000 + '{"player"'),
+    ],
+)
+def test_a_damaged_memo_is_told(good: str, bad: str, tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     save(game(Board(9), Clock.fischer(60.0, 5.0)), path)
     assert read_saved(path)[0].clock == Clock.fischer(60.0, 5.0)
     text = path.read_text()
-    assert '"left": {"1": 60.0, "2": 60.0}' in text
-    path.write_text(text.replace('{"1": 60.0, "2": 60.0}', "[60\\]"))
-    with pytest.raises(RecordError, match="XT is damaged"):
+    assert good in text
+    path.write_text(text.replace(good, bad))
+    with pytest.raises(RecordError, match=r"game\.sgf: its property XT is damaged"):
         read_saved(path)
 
 

@@ -180,13 +180,31 @@ def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(settin
         room = services.games
         key = room.add(game(minutes=1.0))["id"]
         waiting = await watch(room.game(key).watchers)
-        late = time.time() + 61.0
+        late = time.monotonic() + 61.0
         room._now = lambda: late
         with pytest.raises(IllegalMoveError, match="time is up"):
             room.change(key, None, lambda table, now: table.play("C3", now))
         assert await waiting and room.state(key)["result"] == "W+T"
         [stored] = services.store.list("game")
         assert stored["result"] == "W+T" and stored["status"] == "over"
+        services.close()
+
+    run(play())
+
+
+@pytest.mark.parametrize("jump", [400.0, -3600.0])
+def test_a_change_of_the_systems_time_moves_no_clock(settings, monkeypatch, jump):
+    jumped, right = [0.0], time.time
+    monkeypatch.setattr(time, "time", lambda: right() + jumped[0])
+
+    async def play() -> None:
+        services = Services(settings)
+        key = services.games.add(game(minutes=1.0, opponent="person"))["id"]
+        jumped[0] = jump
+        services.games.change(key, None, lambda table, now: table.play("C3", now))
+        told = services.games.state(key)
+        assert not told["result"] and min(told["clock"]["black"], told["clock"]["white"]) > 0
+        assert max(told["clock"]["black"], told["clock"]["white"]) <= 60.0
         services.close()
 
     run(play())
@@ -205,7 +223,7 @@ def test_a_machine_that_answers_too_late_loses(settings):
         services = Services(settings, playing=lane)
         room, table = services.games, game(colour="white", minutes=1.0)
         waiting = await watch(room.game(room.add(table)["id"]).watchers)
-        late = time.time() + 61.0
+        late = time.monotonic() + 61.0
         room._now = lambda: late
         room._finish(room._open[table.id], answered(lane.job, {"move": "C3"}))
         assert await waiting and not table.trouble

@@ -24,7 +24,7 @@ from tengen.arena.tournament import Conditions, Entrant, GameKey, Tournament, sc
 from tengen.errors import RunError, SpecError, TengenError
 from tengen.files import write_atomic
 from tengen.gtp.client import find_program
-from tengen.players import make_player, parse_spec
+from tengen.players import make_player, parse_spec, reaches_out
 from tengen.players.tengen import LEVELS, find_level
 
 _BLOCK = 4  # games against one rung before the next is chosen; two openings, both colours
@@ -79,6 +79,7 @@ def place(
     size: str = "9",
     games: int = 40,
     ladder: str | Path | None = None,
+    programs: bool = False,
     out: str | Path | None = None,
     workers: int = 1,
     ray: str | None = None,
@@ -87,7 +88,8 @@ def place(
 ) -> Placing:
     """Play `games` games of a player against rungs of a ladder and return its rating.
 
-    Games in `out`, if given, are not played again. Unavailable rungs are left out.
+    Games in `out`, if given, are not played again. Unavailable rungs are left out, and without
+    `programs` those that are programs or classes, unless the ladder is a shipped one.
     """
     parse_spec(spec)
     with Database.look(ladder or shipped_ladder(size)) as opened:
@@ -99,7 +101,10 @@ def place(
         ratings = rate([*old, *new], anchors=base.anchors, **options)
         return {rating.name: rating for rating in ratings}
 
-    rungs = [entrant for entrant in base.entrants if is_installed(entrant)]
+    trusted = [e for e in base.entrants if programs or not ladder or not reaches_out(e.spec)]
+    if left := len(base.entrants) - len(trusted):
+        say(f"{ladder}: {left} rungs are programs or classes; --programs starts them")
+    rungs = [entrant for entrant in trusted if is_installed(entrant)]
     if not rungs:
         raise SpecError("no rung of the ladder can be played here")
     # The gauntlet of the new player through all rungs, of which a part is played.

@@ -8,7 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.options import BoardSize, Options, RulesName, Seed, WorkOptions, command, option
+from tengen.cli.options import (
+    BoardSize,
+    Options,
+    RulesName,
+    Seed,
+    WorkOptions,
+    command,
+    flag,
+    option,
+)
 from tengen.cli.printing import Shown, table
 from tengen.errors import TengenError
 from tengen.files import refuse_inputs, write_atomic
@@ -122,6 +131,7 @@ def rate(
     size: BoardSize = "9",
     games: int = option(40, "Games to play in all.", min=2),
     database: Path | None = option(None, "Database of a ladder instead of the shipped one."),
+    programs: bool = flag("--programs", "Start programs and classes that --database names, too."),
     out: _Out = None,
     keep: Path | None = option(None, "Also write the rating into this JSON file.", "--record"),
     *,
@@ -133,8 +143,8 @@ def rate(
     from tengen.arena.placing import place, record
 
     placed = place(
-        player, size=size, games=games, ladder=database, out=out, seed=seed, say=shown.remark,
-        **vars(work),
+        player, size=size, games=games, ladder=database, programs=programs, out=out, seed=seed,
+        say=shown.remark, **vars(work),
     )  # fmt: skip
     if keep is not None and not placed.stopped:
         record(placed, size, seed, keep)

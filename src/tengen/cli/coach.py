@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tengen.board import Board
-from tengen.errors import IllegalMoveError
+from tengen.errors import IllegalMoveError, TengenError
 from tengen.reviews import ReviewSettings
 from tengen.reviews.game import MoveReview, find_reviewer, review_last_move
 from tengen.web import store as web_store
@@ -45,12 +45,17 @@ class Coach:
         """Return a list of the most expensive moves, and keep them as problems."""
         if not self._lessons:
             return ["No move of yours lost much."]
-        with _database() as store:
-            dear = web_store.keep_problems(store, game, self._lessons, time.time())
+        kept = "Kept as problems: type problem on another day, or open tengen web."
+        try:
+            with _database() as store:
+                web_store.keep_problems(store, game, self._lessons, time.time())
+        except TengenError as failure:
+            kept = f"Not kept as problems: {failure}"
+        dear = web_store.worst_lessons(self._lessons)
         return [
             "Your most expensive moves:",
             *(f"move {d['number']}, {d['move']}: lost {d['points_lost']:.1f} points" for d in dear),
-            "Kept as problems: type problem on another day, or open tengen web.",
+            kept,
         ]
 
     def ask(self) -> tuple[Board, str]:
@@ -87,4 +92,4 @@ def _reviewed(board: Board) -> MoveReview:
 
 def _database() -> closing[web_store.Store]:
     """Open the database of `tengen web` for a moment."""
-    return closing(web_store.Store(web_store.default_database()))
+    return closing(web_store.Store(web_store.default_database(), server=False))

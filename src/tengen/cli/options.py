@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from tengen.errors import SpecError
+
 if TYPE_CHECKING:
     from tengen.models.settings import SettingField
 
@@ -73,9 +75,17 @@ class Resumable(Options):
 
     def settings(self, folder: Path, settings: _Settings) -> _Settings:
         """Return the settings; a resumed run keeps its own unless the user gave others."""
+        if not self.resume:
+            return settings
         from tengen.models import resumed_settings
+        from tengen.players import reaches_out
 
-        return resumed_settings(folder, settings, self.given) if self.resume else settings
+        found = resumed_settings(folder, settings, self.given)
+        for name, value in vars(found).items():
+            if name not in self.given and isinstance(value, str) and reaches_out(value):
+                option = f"--{name.replace('_', '-')}"
+                raise SpecError(f"{folder}: to start {value!r}, repeat it as {option}")
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 import sys
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from tengen.cli.options import Json, Options, OwnSeed, PlayerName, RulesName, command, flag, option
+from tengen.cli.options import Json, Options, OwnSeed, RulesName, command, flag, option
 from tengen.cli.printing import Shown, standard_input
 from tengen.errors import TengenError
 
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
     from tengen.game.session import LocalGame
 
 app = typer.Typer()
+_PLAYER = "tengen:seconds=2"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Game(Options):
-    player: PlayerName = "tengen:seconds=2"
+    player: str | None = option(
+        None,
+        "Such as mcts:seconds=2 (`tengen players`); by default tengen:seconds=2, or the game's.",
+    )
     size: int = option(9, "Rows and columns.", min=2, max=25)
     komi: float | None = option(None, "Komi; by default the usual one of the rules.")
     colour: str = option("black", "Yours: black, white, or none to watch.", "--colour", "--color")
@@ -52,47 +57,71 @@ def play(
     help, quit; with --teach also better, go, problem. The game is kept after every move.
     """
     from tengen.cli.terminal import Conversation, Screen
-    from tengen.game import session as saved_games
-    from tengen.players import make_player
 
-    source, path = standard_input(), out
-    if resume:
-        path = out or saved_games.latest(saved_games.default_folder())
-        left, spec = saved_games.read_saved(path)
-        session = saved_games.LocalGame(
-            left.board, left.human, left.seed, left.clock, player=make_player(spec), spec=spec
-        )
-    else:
-        session = _new_game(game if game.my_level is None else _evened(game, game.my_level))
-        if out is not None:
-            saved_games.refuse_other(out)
-        elif session.human:
-            path = saved_games.new_place(saved_games.default_folder(), session.board)
-    teacher = None
-    if teach:
-        from tengen.cli.coach import Coach
-        from tengen.reviews import usual_threshold
+    source = standard_input()
+    with ExitStack() as stack:
+        if resume:
+            session, path = _resumed(out, game.player, stack)
+        else:
+            session, path = _begun(game, out, stack)
+        stack.callback(getattr(session.player, "close", lambda: None))
+        teacher = None
+        if teach:
+            from tengen.cli.coach import Coach
+            from tengen.reviews import usual_threshold
 
-        teacher = Coach(threshold or usual_threshold(_level_of(session.spec)))
-    screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
-    try:
-        Conversation(session, screen, path, named=out is not None, teacher=teacher).run(source)
-    finally:
-        if out is not None:
-            saved_games.save(session, out)
-        getattr(session.player, "close", lambda: None)()
+            teacher = Coach(threshold or usual_threshold(_level_of(session.spec)))
+        screen = Screen(sys.stderr if json else sys.stdout, plain=plain)
+        talk = Conversation(session, screen, path, named=out is not None, teacher=teacher)
+        talk.run(source)
     Shown(json=json).as_json(session.summary())
+    if talk.unsaved:
+        raise TengenError(f"{talk.unsaved}; the game is not saved")
+
+
+def _resumed(
+    out: Path | None, player: str | None, stack: ExitStack
+) -> tuple[LocalGame, Path | None]:
+    """Return a saved game, the last one without a name, and its file, kept from others."""
+    from tengen.game.session import LocalGame, default_folder, held, latest, read_saved
+    from tengen.players import make_player, reaches_out
+
+    path = out or latest(default_folder())
+    if not path.is_file():
+        raise TengenError(f"{path}: there is no such file")
+    stack.enter_context(held(path))
+    left, kept = read_saved(path)
+    if player is None and reaches_out(kept, files=True):
+        raise TengenError(f"{path}: against {kept!r}; to start that, repeat it as --player")
+    spec = player or kept
+    made = make_player(spec)
+    return LocalGame(left.board, left.human, left.seed, left.clock, player=made, spec=spec), path
+
+
+def _begun(game: _Game, out: Path | None, stack: ExitStack) -> tuple[LocalGame, Path | None]:
+    """Return a new game and the file to keep it in, kept from others."""
+    from tengen.game.session import default_folder, held, new_place, refuse_other
+
+    session = _new_game(game if game.my_level is None else _evened(game, game.my_level))
+    if out is not None:
+        stack.enter_context(held(out))
+        refuse_other(out)
+    if out is not None or not session.human:
+        return session, out
+    path = new_place(default_folder(), session.board)
+    with suppress(OSError):  # told when there is something to save
+        stack.enter_context(held(path))
+    return session, path
 
 
 def _evened(game: _Game, mine: int) -> _Game:
     """Return the game with the handicap and komi that are fair for level `mine`."""
     from tengen.arena.placing import advise
 
-    level = _level_of(game.player)
+    player = game.player or _PLAYER
+    level = _level_of(player)
     if level is None:
-        raise TengenError(
-            f"--my-level {mine}: {game.player} has no level; say --player tengen:level=N"
-        )
+        raise TengenError(f"--my-level {mine}: {player} has no level; say --player tengen:level=N")
     if game.handicap or game.komi is not None:
         raise TengenError(f"--my-level {mine} sets handicap and komi; leave --handicap, --komi out")
     given, colour = advise(min(mine, level), max(mine, level), game.size), game.colour
@@ -123,8 +152,8 @@ def _new_game(game: _Game) -> LocalGame:
     if game.handicap:
         board.place_handicap(game.handicap)
     seed = secrets.randbits(31) if game.seed is None else game.seed
-    player, side = make_player(game.player), sides[game.colour.lower()]
-    return LocalGame(board, side, seed, _clock(game.clock), player=player, spec=game.player)
+    spec, side = game.player or _PLAYER, sides[game.colour.lower()]
+    return LocalGame(board, side, seed, _clock(game.clock), player=make_player(spec), spec=spec)
 
 
 def _clock(text: str | None) -> Clock:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import sys
 from functools import partial
@@ -38,8 +37,8 @@ def gtp(
 
     chosen = secrets.randbits(31) if seed is None else seed
     if safe:
-        _refuse_programs(player)
-    make = partial(_make_player, safe=safe)
+        _refuse(player)
+    make = partial(_make_player, player if safe else None)
     engine = GtpEngine(make, player, rules=rules, seed=chosen, safe=safe)
     # A separate reader: a thread may still wait in it when Python closes its standard input at
     # exit, and closing a reader in use aborts the process.
@@ -47,19 +46,20 @@ def gtp(
     engine.run(source, sys.stdout.buffer)
 
 
-def _make_player(spec: str, *, safe: bool = False) -> Player:
-    """Make a player; import the players only when one is needed."""
-    if safe:
-        _refuse_programs(spec)
-    from tengen.players import make_player
+def _make_player(given: str | None, spec: str) -> Player:
+    """Make a player; in safe mode, only the `given` one may be a file's."""
+    if given not in (None, spec):
+        _refuse(spec, files=True)
+    from tengen.players import make_player  # only when a player is needed
 
     return make_player(spec)
 
 
-def _refuse_programs(spec: str) -> None:
-    """Refuse a spec that names a program or a class, even inside an option."""
-    if re.search(r"(gtp|python)\s*:", spec, re.IGNORECASE):
-        raise SpecError(f"{spec!r}: no gtp: or python: in safe mode")
+def _refuse(spec: str, *, files: bool = False) -> None:
+    from tengen.players import reaches_out
+
+    if reaches_out(spec, files=files):
+        raise SpecError(f"{spec!r}: no gtp:, python: or files in safe mode")
 
 
 @app.command()

@@ -18,7 +18,8 @@ from tengen.board.counting import format_result
 from tengen.board.drawing import format_ascii, star_points
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.files import write_atomic
-from tengen.game.session import LocalGame, refuse_other, save
+from tengen.game.session import LocalGame, refuse_other, save, saved
+from tengen.players import reaches_out
 from tengen.records import loads
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Screen:
     def draw(self, board: Board, marks: dict[int, str] | None = None) -> None:
         """Show the board; `marks` puts a character over row-major indices of empty points."""
         if self.fancy:
-            _draw_with_colours(board, marks or {})
+            _draw_with_colours(self.stream, board, marks or {})
         else:
             self.say(_draw_plainly(board, marks or {}))
 
@@ -69,7 +70,7 @@ def _draw_plainly(board: Board, marks: dict[int, str]) -> str:
     return "\n".join(lines)
 
 
-def _draw_with_colours(board: Board, marks: dict[int, str]) -> None:
+def _draw_with_colours(stream: TextIO, board: Board, marks: dict[int, str]) -> None:
     grid, stars = board.grid(), star_points(board.rows, board.cols)
     last = row_col(board.last_move, board.cols) if board.last_move else None
     wood = "on #dcb468"
@@ -88,7 +89,7 @@ def _draw_with_colours(board: Board, marks: dict[int, str]) -> None:
             line.append(" " if c + 1 < board.cols else "", style=wood)
         line.append(f" {board.rows - r}", style="dim")
         sheet.append(line)
-    Console(highlight=False).print(*sheet, header, sep="\n", soft_wrap=True)
+    Console(file=stream, highlight=False).print(*sheet, header, sep="\n", soft_wrap=True)
 
 
 def _strength_of(player: str, board: Board) -> str:
@@ -111,11 +112,19 @@ class Conversation:
     path: Path | None = None  # where the game is kept
     named: bool = False  # whether the user chose that path
     teacher: Coach | None = None  # reviews each move of the person; None unless requested
+    unsaved: str = ""  # why the game could not be saved the last time
     _asked: int = -1  # the number of moves when the person was asked whether to pass
     _saved: set[Path] = field(default_factory=set)
 
     def run(self, source: TextIO) -> None:
-        """Play until `quit` or the end of input."""
+        """Play until `quit` or the end of input; the game is saved, whatever happens."""
+        try:
+            self._converse(source)
+        finally:
+            self._keep()
+            self._leave()
+
+    def _converse(self, source: TextIO) -> None:
         game, board = self.game, self.game.board
         self.screen.say(
             f"{board.rows}x{board.cols}, komi {board.komi:g}, {board.rules.scoring} scoring. "
@@ -126,7 +135,7 @@ class Conversation:
         game.clock.since = time.monotonic()
         going = True
         while going:
-            stopped = self.teacher is not None and self.teacher.found is not None
+            stopped = self._asks
             if game.waits_for_machine and not stopped:
                 self._machine()
                 continue
@@ -136,10 +145,18 @@ class Conversation:
             if not line:
                 self.screen.say("")
             going = bool(line) and self._obey(line.split())
-        if self.path is not None and not game.has_ended and self.path.exists():
+
+    def _leave(self) -> None:
+        """Say how to go on with the game, or show the one that could not be saved."""
+        game = self.game
+        if self.unsaved:
+            self.screen.say(saved(game).decode())
+        elif self.path is not None and not game.has_ended and self.path.exists():
             command, where = "tengen play --resume", f" ({self.path})"
             if self.named:
                 command, where = f"{command} --out {shlex.quote(str(self.path))}", ""
+            if reaches_out(game.spec, files=True):  # not started because a file says so
+                command += f" --player {shlex.quote(game.spec)}"
             self.screen.say(f"`{command}` goes on with this game{where}")
 
     def _obey(self, words: list[str]) -> bool:
@@ -164,20 +181,22 @@ class Conversation:
             self.screen.say(self.teacher.answer(word))
             self.screen.draw(self.game.board)
             return
-        if self.teacher and self.teacher.found:
-            raise IllegalMoveError("type undo, better or go first")
+        self._require_turn()
         try:
             move = parse_gtp(word, self.game.board.rows, self.game.board.cols)
         except TengenError:
             raise IllegalMoveError(f"{word!r} is neither a vertex nor a word; try help") from None
         self._move(move)
 
+    def _require_turn(self) -> None:
+        if self._asks and not self.game.has_ended:
+            raise IllegalMoveError("type undo, better or go first")
+
     def _move(self, move: int) -> None:
-        side = self.game.board.turn
         self.game.act(move)
         self._keep()
         if self.game.has_ended:
-            self._end(side)
+            self._end()
         elif move != PASS:
             self.screen.draw(self.game.board)
             if self.teacher and (told := self.teacher.look(self.game.board)):
@@ -190,7 +209,7 @@ class Conversation:
         if move != RESIGN and not self.game.timed_out:
             self.screen.say(f"{_NAMES[side]}: {self._name(move)}")
         if self.game.has_ended:
-            self._end(side)
+            self._end()
             return
         self.screen.draw(self.game.board)
         if passed and move != PASS:
@@ -205,24 +224,40 @@ class Conversation:
         return f" ({minutes}:{seconds:02})"
 
     def _keep(self) -> None:
-        """Write the game to its file, once it has begun."""
-        if self.path is not None and self.game.board.moves:
+        """Write the game to its file, once it has begun; the game goes on if that fails."""
+        if self.path is None:
+            return
+        if not (self.named or self.game.board.moves or self.path.exists()):
+            return
+        try:
             save(self.game, self.path)
+            self.unsaved = ""
+        except OSError as failure:
+            before, self.unsaved = self.unsaved, f"{self.path}: {failure.strerror}"
+            if self.unsaved != before:
+                self.screen.say(f"{self.unsaved}. Not saved! Go on, or say save and another name.")
 
     def _name(self, move: int) -> str:
         return format_gtp(move, self.game.board.rows, self.game.board.cols)
 
-    def _end(self, side: int) -> None:
-        if self.game.is_over:
-            how = "resigns" if self.game.resigned else "has no time left"
-            self.screen.say(f"{_NAMES[side]} {how}. Result: {self.game.result}")
+    @property
+    def _asks(self) -> bool:
+        """Whether the teacher waits for what the person makes of a move that lost points."""
+        return self.teacher is not None and self.teacher.found is not None
+
+    def _end(self) -> None:
+        game = self.game
+        if game.is_over:
+            how = "resigns" if game.resigned else "has no time left"
+            loser = _NAMES[game.resigned or game.timed_out]
+            self.screen.say(f"{loser} {how}. Result: {game.result}")
         else:
             by = "playouts; no scorer model is installed"
             by = "the learned scorer" if self.game.judge.is_learned else by
             self.screen.say(f"The game is over. Dead stones judged by {by}.")
             self._count()
-        for line in self.teacher.summary(f"terminal-{time.time():.0f}") if self.teacher else ():
-            self.screen.say(line)
+        if self.teacher:
+            self.screen.say("\n".join(self.teacher.summary(f"terminal-{time.time():.0f}")))
         self.screen.say("Type review to see what each move lost.")
 
     def _count(self) -> None:
@@ -245,6 +280,7 @@ class Conversation:
     def do_pass(self, words: list[str]) -> None:
         """pass; two passes end the game and it is counted"""
         game = self.game
+        self._require_turn()
         asked, self._asked = self._asked, len(game.board.moves)
         if asked != self._asked and game.loses_by_passing:
             ends = bool(game.board.moves) and game.board.last_move == PASS
@@ -257,16 +293,23 @@ class Conversation:
         self.game.stop()
         self.game.finish()
         self._keep()
-        self._end(self.game.board.turn)
+        self._end()
 
     def do_resign(self, words: list[str]) -> None:
         """give up"""
-        self._move(RESIGN)
+        if self._asks:  # when it is the machine's turn
+            self.game.resign(self.game.human)
+            self._keep()
+            self._end()
+        else:
+            self._move(RESIGN)
 
     def do_undo(self, words: list[str]) -> None:
         """take back your last move and what followed"""
+        before = len(self.game.board.moves)
         self.game.undo(time.monotonic())
-        self.do_go([])
+        if len(self.game.board.moves) < before:
+            self.do_go([])
         self._keep()
         self.screen.draw(self.game.board)
 
@@ -356,6 +399,8 @@ class Conversation:
             refuse_other(path)
         save(self.game, path)
         self._saved.add(path)
+        if self.unsaved:  # where there is room
+            self.path, self.named, self.unsaved = path, True, ""
         self.screen.say(f"saved {path}")
 
     def do_board(self, words: list[str]) -> None:

@@ -7,20 +7,22 @@ move by move, and resumed later.
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field, ValidationError
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, format_gtp, parse_gtp
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Candidate, Player, TimedPlayer
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.files import write_atomic
+from tengen.files import lock, write_atomic
 from tengen.game.clock import Clock
 from tengen.game.judging import Judge, Outlook, count_without
 from tengen.game.sgf import sgf_of_game
@@ -115,6 +117,7 @@ class Session:
     def undo(self, now: float = 0.0) -> None:
         """Take back the person's last move and what followed, or only the end of the game."""
         ended_it = self.human & (self.resigned | self.timed_out)
+        turn, going = self.board.turn, not (self.is_over or self.is_counting)
         if not (self.stopped or ended_it):
             mine = [n for n, (colour, _) in enumerate(self.board.moves) if colour & self.human]
             if not mine:
@@ -124,6 +127,8 @@ class Session:
         self.resigned = self.timed_out = 0
         self.accepted, self.stopped, self.open, self.dead = False, False, False, None
         if self.clock.limited:
+            if going:
+                self.clock.sides[turn].left = self.clock.remaining(turn, turn, now)
             self.clock.since = now
             for colour, side in self.clock.sides.items():
                 if colour & self.human:
@@ -160,6 +165,11 @@ class Session:
     def generator(self) -> np.random.Generator:
         """Return the random generator for the next move."""
         return move_generator(self.seed, self.board)
+
+    def left(self, colour: int, now: float) -> float:
+        """Return the seconds that a side has left; none run after the end of play."""
+        ended = (self.is_over or self.is_counting) and not self.timed_out
+        return self.clock.remaining(colour, 0 if ended else self.board.turn, now)
 
     def budget(self) -> float | None:
         """Return how many seconds the side to move may take; None without a limit."""
@@ -272,6 +282,22 @@ class LocalGame(Session):
 # clock) is in a private property, XT. No file of another game is ever overwritten.
 
 _PROPERTY = "XT"
+_Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _SavedClock(BaseModel, strict=True):
+    main: _Seconds
+    increment: _Seconds
+    left: dict[Literal["1", "2"], _Seconds] = Field(min_length=2)  # by colour
+
+
+class _Memo(BaseModel, strict=True):
+    """What the property holds."""
+
+    player: str
+    human: int = Field(ge=0, le=BOTH)
+    seed: int
+    clock: _SavedClock | None
 
 
 def default_folder() -> Path:
@@ -285,7 +311,32 @@ def new_place(folder: Path, board: Board) -> Path:
     """Return an unused path for a game that begins now."""
     stem = f"{time.strftime('%Y-%m-%d-%H%M%S')}-{board.rows}x{board.cols}"
     names = [stem, *(f"{stem}-{number}" for number in range(2, 1000))]
-    return next(place for n in names if not (place := folder / f"{n}.sgf").exists())
+    places = (folder / f"{name}.sgf" for name in names)
+    return next(place for place in places if not (place.exists() or _lock_of(place).exists()))
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keep other processes from a game's file, which need not exist; `BusyError` if one has it."""
+    if path.exists() and not path.is_file():  # a pipe or a device
+        yield
+        return
+    beside = _lock_of(path.resolve())
+    try:
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        taken = lock(beside, path, "go on with the game there")
+    except OSError as failure:  # which names the lock
+        raise OSError(failure.errno, failure.strerror, str(path)) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+        taken.release()
 
 
 def refuse_other(path: Path) -> None:
@@ -296,14 +347,21 @@ def refuse_other(path: Path) -> None:
 
 def save(game: LocalGame, path: Path) -> None:
     """Write a game; the caller has checked that the file belongs to it."""
+    write_atomic(path, saved(game))
+
+
+def saved(game: LocalGame) -> bytes:
+    """Return what `read_saved` reads: the game with its player, seed and the time left."""
     [record] = loads(game.sgf(game.player.name))
-    clock, player = game.clock, game.spec or game.player.name
-    left = {str(colour): side.left for colour, side in clock.sides.items()}
-    kept = {"main": clock.main, "increment": clock.increment, "left": left}
-    memo = {"player": player, "human": game.human, "seed": game.seed}
-    memo["clock"] = kept if clock.limited else None
-    record.tree.nodes[0][_PROPERTY] = [format_text(json.dumps(memo))]
-    write_atomic(path, record.utf8_sgf() + b"\n")
+    clock, kept = game.clock, None
+    if clock.limited:
+        now = time.monotonic()
+        left: Any = {str(colour): game.left(colour, now) for colour in clock.sides}
+        kept = _SavedClock(main=clock.main, increment=clock.increment, left=left)
+    spec = game.spec or game.player.name
+    memo = _Memo(player=spec, human=game.human, seed=game.seed, clock=kept)
+    record.tree.nodes[0][_PROPERTY] = [format_text(memo.model_dump_json())]
+    return record.utf8_sgf() + b"\n"
 
 
 def read_saved(path: Path) -> tuple[Session, str]:
@@ -316,15 +374,17 @@ def read_saved(path: Path) -> tuple[Session, str]:
         raise TengenError(f"{path}: the game is over ({record.result}); review it instead")
     board = board_at(record, rules=rules_named(record.rules))
     try:
-        memo = json.loads(parse_text(told[0], record.encoding))
-        clock = Clock()
-        if saved := memo["clock"]:
-            left = {int(colour): float(seconds) for colour, seconds in saved["left"].items()}
-            clock = Clock.fischer(float(saved["main"]), float(saved["increment"]), left)
-        session = Session(board, int(memo["human"]), int(memo["seed"]), clock)
-        return session, str(memo["player"])
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise RecordError(f"{path}: its property {_PROPERTY} is damaged") from None
+        memo = _Memo.model_validate_json(parse_text(told[0], record.encoding))
+    except ValidationError as failure:
+        first = failure.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        reason = f"{where}: {first['msg']}".removeprefix(": ")
+        raise RecordError(f"{path}: its property {_PROPERTY} is damaged ({reason})") from None
+    clock = Clock()
+    if saved := memo.clock:
+        left = {int(colour): seconds for colour, seconds in saved.left.items()}
+        clock = Clock.fischer(saved.main, saved.increment, left)
+    return Session(board, memo.human, memo.seed, clock), memo.player
 
 
 def latest(folder: Path) -> Path:

@@ -11,6 +11,16 @@ from tengen.players.spec import (
     make_expert,
     make_player,
     parse_spec,
+    reaches_out,
 )
 
-__all__ = ["PLAYERS", "Option", "PlayerKind", "gnugo", "make_expert", "make_player", "parse_spec"]
+__all__ = [
+    "PLAYERS",
+    "Option",
+    "PlayerKind",
+    "gnugo",
+    "make_expert",
+    "make_player",
+    "parse_spec",
+    "reaches_out",
+]

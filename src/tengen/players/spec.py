@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, cast
 
@@ -287,6 +288,18 @@ def _split_name(spec: str, what: str = "player") -> tuple[str, str]:
     if name not in known:
         raise SpecError(f"{unknown(what, name, known)} (in {spec!r})")
     return name, rest
+
+
+def reaches_out(spec: str, *, files: bool = False) -> bool:
+    """Return whether a spec names a program or a class, or with `files` a model's file.
+
+    Such specs are for the command line; a file or a protocol could run anything by them.
+
+    >>> reaches_out("opening:model=m,then=GTP : rm -r"), reaches_out("mcts:model=a/b", files=True)
+    (True, True)
+    """
+    pattern = r"(gtp|python)\s*:" + (r"|[/\\]|\.safetensors" if files else "")
+    return re.search(pattern, spec, re.IGNORECASE) is not None
 
 
 # ----- Reading options -----

@@ -193,10 +193,9 @@ class WebGame(Session):
     def _clock_state(self, now: float) -> Json | None:
         if not self.clock.limited:
             return None
-        turn = self.board.turn
         return {
-            "black": self.clock.remaining(BLACK, turn, now),
-            "white": self.clock.remaining(WHITE, turn, now),
+            "black": self.left(BLACK, now),
+            "white": self.left(WHITE, now),
             "increment": self.clock.increment,
             "running": self.clock.since is not None and self.status == "playing",
         }
@@ -243,7 +242,7 @@ class GameService:
         self.opponents = opponents
         self._store, self._lane = store, lane
         self._open: dict[str, WebGame] = {}
-        self._now = time.time
+        self._now = time.monotonic  # clocks keep what is left, whatever the system's time
 
     def add(self, game: WebGame) -> Json:
         """Open a new game and let the machine begin if it is its turn."""
@@ -344,7 +343,7 @@ class GameService:
         try:
             self._store.put(GAME, game.id, game.summary(), game.body(self._now()))
             if game.is_over:
-                keep_problems(self._store, game.id, game.lessons, self._now())
+                keep_problems(self._store, game.id, game.lessons, time.time())
         except StorageError:
             self._reload(game)
             raise

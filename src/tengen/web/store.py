@@ -50,14 +50,20 @@ class UnknownItemError(TengenError):
 
 
 class Store:
-    """Items by kind and id: a summary for lists, and a body with everything."""
+    """Items by kind and id: a summary for lists, and a body with everything.
 
-    def __init__(self, path: Path) -> None:
+    Only one server may open a database, because it holds games in memory; others may, too, who
+    only add problems and answer them.
+    """
+
+    def __init__(self, path: Path, *, server: bool = True) -> None:
+        self._lock = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            real = path.resolve()  # one lock per database, even through links
-            beside = real.with_name(real.name + ".lock")
-            self._lock = lock(beside, path, "stop that server or choose another --database")
+            if server:
+                real = path.resolve()  # one lock per database, even through links
+                beside = real.with_name(real.name + ".lock")
+                self._lock = lock(beside, path, "stop that server or choose another --database")
         except OSError as failure:
             raise TengenError(f"{path}: cannot be made ({failure.strerror})") from None
         try:
@@ -67,7 +73,8 @@ class Store:
             self._connection.executescript(_TABLES)
             [found] = self._connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.DatabaseError as failure:
-            self._lock.release()
+            if self._lock:
+                self._lock.release()
             raise TengenError(f"{path}: not a database of games ({failure})") from None
         if found > _FORMAT:
             self.close()
@@ -142,7 +149,8 @@ class Store:
     def close(self) -> None:
         """Close the database and let another server use it."""
         self._connection.close()
-        self._lock.release()
+        if self._lock:
+            self._lock.release()
 
 
 # ----- Problems -----
@@ -161,16 +169,14 @@ def worst_lessons(lessons: list[Json]) -> list[Json]:
     return sorted(worst.values(), key=lambda one: -one["points_lost"])[:_WORST]
 
 
-def keep_problems(store: Store, game: str, lessons: list[Json], now: float) -> list[Json]:
-    """Keep the worst mistakes of a game as problems for the next day, and return them."""
-    worst = worst_lessons(lessons)
-    for lesson in worst:
+def keep_problems(store: Store, game: str, lessons: list[Json], now: float) -> None:
+    """Keep the worst mistakes of a game as problems for the next day."""
+    for lesson in worst_lessons(lessons):
         key = f"{game}-{lesson['number']}-{lesson['move']}"
         if not store.has(PROBLEM, key):
             names = ("board", "number", "colour", "move", "best", "points_lost")
             body = {"id": key, **{name: lesson[name] for name in names}}
             _put_problem(store, {**body, "solved": 0, "due": now + _DAY})
-    return worst
 
 
 def rate_answer(store: Store, body: Json, lost: float, move: str, now: float) -> Json:
