@@ -123,18 +123,19 @@ class Database:
             database._make(tournament)
             return database
         path = Path(path)
+        if path.is_dir():
+            raise TengenError(f"{path}: is a folder, not a results database")
         path.parent.mkdir(parents=True, exist_ok=True)
         held = lock(path.with_name(path.name + ".lock"), path, "wait for it or stop it")
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as stack, _readable(path):
             stack.callback(held.release)
             database = cls(sqlite3.connect(path, timeout=30), str(path), held)
             stack.callback(database.close)
-            with _readable(path):
-                database._connection.execute("PRAGMA journal_mode=WAL")
-                # A power cut must not lose a game that was reported as finished.
-                database._connection.execute("PRAGMA synchronous=FULL")
-                database._check_pages()
-                database._make(tournament)
+            database._connection.execute("PRAGMA journal_mode=WAL")
+            # A power cut must not lose a game that was reported as finished.
+            database._connection.execute("PRAGMA synchronous=FULL")
+            database._check_pages()
+            database._make(tournament)
             stack.pop_all()
         return database
 
