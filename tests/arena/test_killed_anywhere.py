@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,10 +77,8 @@ class Image(Listener):
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sqlite3, "connect", watched)
-            try:
+            with suppress(Killed):
                 yield
-            except Killed:
-                pass
         if self.left <= 0:
             shutil.rmtree(self.path.parent)
             image.rename(self.path.parent)
