@@ -85,6 +85,7 @@ def test_match_resumes_and_ends_early(capsys, tmp_path) -> None:
         (["match", "maxlib", "random", "--openings", "no.sgf"], "no.sgf"),
         (["match", "maxlib", "random", "--resume"], "nothing to resume"),
         (["match", "maxlib", "random", "--komi", "nan"], "komi"),
+        (["match", "maxlib", "random", "--out", "."], "is a folder"),
         (["run", "no.toml"], "no.toml"),
         (["show", "no.sqlite"], "no.sqlite"),
         (["rate", "maxlib", "--size", "7"], "no ladder for 7x7"),

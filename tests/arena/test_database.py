@@ -8,10 +8,11 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 
-from tengen.arena import Database, play_game
+from tengen.arena import Database, play_game, results_of
 from tengen.errors import BusyError, TengenError
 
 
@@ -172,6 +173,41 @@ def test_a_damaged_file_is_told_by_name(tmp_path, tournament, job, scripted) -> 
         for look in (database.games, database.finished, lambda: database.tournament):
             with pytest.raises(TengenError, match=r"r\.sqlite"):
                 look()
+
+
+def test_no_page_can_be_lost_or_overwritten_unnoticed(tmp_path, tournament, job, scripted) -> None:
+    path, broken = tmp_path / "r.sqlite", tmp_path / "broken.sqlite"
+    names = [{"name": name, "spec": "random"} for name in ("anna", "bert")]
+    with Database.open(path, tournament(entrants=names)) as database:
+        for number in range(20):
+            game = some_game(job, scripted)
+            database.add(replace(game, job=replace(game.job, key=("anna", "bert", number))))
+    with Database.look(path) as database:
+        assert len(results_of(database).rows) == 20
+    whole, page = path.read_bytes(), 4096
+    pages = [whole[at : at + page] for at in range(0, len(whole), page)]
+    assert len(pages) > 8
+    for number in range(1, len(pages)):
+        for other in (b"", bytes(page), pages[number - 1], pages[number][: page // 2]):
+            after = pages[number + 1 :] if len(other) == page else []
+            broken.write_bytes(b"".join([*pages[:number], other, *after]))
+            refused = pytest.raises(TengenError, match=r"broken\.sqlite")
+            with refused, Database.look(broken) as database:
+                results_of(database)
+
+
+def test_rows_that_are_no_games_of_its_players_are_damage(
+    tmp_path, tournament, job, scripted
+) -> None:
+    path = tmp_path / "r.sqlite"
+    for damage in ("black = 'anne'", "a = 'ann', black = 'ann'", "versions = '{'", "plies = 'x'"):
+        path.unlink(missing_ok=True)
+        with Database.open(path, tournament()) as database:
+            database.add(some_game(job, scripted))
+        alter(path, f"UPDATE games SET {damage}")
+        refused = pytest.raises(TengenError, match=r"r\.sqlite: damaged")
+        with refused, Database.look(path) as database:
+            results_of(database)
 
 
 def test_a_full_disk_keeps_what_was_finished(tmp_path, tournament, job, scripted) -> None:

@@ -195,6 +195,6 @@ def test_match_settings_are_checked() -> None:
         match_tournament("random", "rondam")
     assert parse_board_size("7") == (7, 7) and parse_board_size("9x13") == (9, 13)
     assert parse_sprt("0,50").elo1 == 50
-    for text in ("50", "50,0", "a,b"):
+    for text in ("50", "50,0", "a,b", "0,1e999", "-1e999,0"):
         with pytest.raises(SpecError):
             parse_sprt(text)

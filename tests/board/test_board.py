@@ -549,3 +549,23 @@ def test_many_points_and_their_indices_are_one_another_s_inverse(size) -> None:
     assert points[-1] == PASS and len(set(points.tolist())) == len(points)
     for index in (0, rows * cols - 1, rows * cols):
         assert points[index] == point_at(index, rows, cols)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Board(9, komi=10**400),
+        lambda: Board(9, komi=10**5000),
+        lambda: Rules(suicide="no"),  # type: ignore[arg-type]
+        lambda: Board(9).svg(heat=[1, 2, 3]),
+        lambda: Board(9).svg(ownership=np.zeros((9, 9))),
+        lambda: Board.from_grid(np.zeros((3, 3))),  # type: ignore[arg-type]
+        lambda: Board.from_grid(np.zeros((3, 3), np.bool_)),  # type: ignore[arg-type]
+        lambda: Board.from_grid(np.array([0, 1, 2], np.int8)),
+        lambda: Board.from_grid(np.array([[0, -1], [1, 2]], np.int8)),
+        lambda: Board.from_grid(np.array([[0, 3], [1, 2]], np.int8)),
+    ],
+)
+def test_values_without_sense_are_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(TengenError):
+        make()

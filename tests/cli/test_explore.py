@@ -42,6 +42,16 @@ def test_changed_games_make_the_index_anew(games: Path, tengen: Tengen) -> None:
     assert tengen.json("explore --no-models", index)["games"] == 4
 
 
+def test_a_damaged_index_in_the_cache_is_made_anew(games: Path, tengen: Tengen) -> None:
+    tengen("explore --no-models", games)
+    [index] = (games.parent / "cache").rglob("*.openings")
+    whole = index.read_bytes()
+    for length in (0, 100, len(whole) // 2):
+        index.write_bytes(whole[:length])
+        assert tengen.json("explore --no-models", games)["games"] == 2
+        assert "is damaged" in tengen.err and index.read_bytes() == whole
+
+
 def test_a_foreign_index_is_refused_and_kept(games: Path, tengen: Tengen) -> None:
     index, other = games.parent / "mine.openings", games.parent / "other.sgf"
     for place in (index, other):

@@ -98,7 +98,7 @@ def test_a_row_is_measured_once_for_the_same_games_and_settings(
     context = LabContext(tmp_path, 3, 1)
     found = lab.measure_tables(context, size, *games, SETTINGS)
     assert [row["games"] for row in found["sizes"]] == [6, 12]
-    kept = tmp_path / "move-prediction" / "paper-12.safetensors"
+    (kept,) = (tmp_path / "move-prediction").glob("paper-12-*.safetensors")
     rates = MovePredictor.load(kept).evaluate(games[1])
     assert rates.rate(1) == pytest.approx(found["sizes"][1]["top1"], abs=0.01)
     monkeypatch.setattr("tengen.lab.move_prediction.measure", None)

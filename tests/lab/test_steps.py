@@ -62,6 +62,25 @@ def test_a_part_reads_back_what_was_written(tmp_path: Path) -> None:
     assert here.once("a/b", lambda: (3, 4)) == [1, 2]
 
 
+def test_parts_of_a_killed_attempt_with_other_settings_are_done_again(tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    def run(here: LabContext, size: Size) -> Findings:
+        found = here.once("games", lambda: size.games)
+        if not killed:
+            killed.append(size.games)
+            raise KeyboardInterrupt
+        return Findings(data={"games": found})
+
+    experiment = Experiment("sized", "players", "Sized", run, quick=Size(40))
+    before, after = experiment.step("quick"), experiment.step("quick", ["games=4"])
+    assert before is not None and after is not None
+    with pytest.raises(KeyboardInterrupt):
+        run_steps([before], context(tmp_path))
+    found = run_steps([after], context(tmp_path))["sized"].result.data
+    assert (killed, found) == ([40], {"games": 4})
+
+
 @pytest.mark.parametrize(
     ("seed", "mode", "what"), [(4, "quick", "seed 3 there, 4"), (3, "full", "mode quick there")]
 )

@@ -200,6 +200,17 @@ def test_a_run_without_a_whole_state_is_not_begun_anew(tmp_path: Path) -> None:
     refused(tmp_path, "none of its checkpoints is whole", resume=True)
 
 
+def test_lost_rows_of_metrics_are_noticed(tmp_path: Path) -> None:
+    train(tmp_path)
+    path = tmp_path / "metrics.jsonl"
+    whole = path.read_bytes()
+    for text in (b"", whole[: len(whole) // 2]):
+        path.write_bytes(text)
+        refused(tmp_path, r"metrics.jsonl: has lost \d+ of", resume=True)
+    path.unlink()
+    refused(tmp_path, r"metrics.jsonl: has lost \d+ of", resume=True)
+
+
 def test_a_folder_that_cannot_be_written_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

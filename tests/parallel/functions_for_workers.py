@@ -57,7 +57,6 @@ def draw_slowly(seed: int) -> float:
 
 
 def note_pid_and_sleep(folder: str) -> None:
-    say_goodbye(folder)
     (Path(folder) / str(os.getpid())).touch()
     time.sleep(60)
 
@@ -75,6 +74,8 @@ held: list[StuckAtTheEnd] = []
 def hold_what_sticks(folder: str) -> None:
     held.append(StuckAtTheEnd())
     (Path(folder) / str(os.getpid())).touch()
+    while len(list(Path(folder).iterdir())) < 2:  # both workers are to have begun
+        time.sleep(0.05)
 
 
 def get_stuck_at_work(folder: str) -> None:
@@ -92,16 +93,15 @@ def main() -> None:
     """Be a parent whose workers sleep; the tests interrupt or kill it."""
     import sys
 
-    from tengen.parallel import map_jobs
+    from tengen.parallel import Team, map_jobs
 
     # A shell that starts the tests in the background leaves Ctrl-C ignored; here it must work.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if sys.argv[2:]:
-        from tengen.parallel.processes import Pool
-
         function = {"idle": hold_what_sticks, "working": get_stuck_at_work}[sys.argv[2]]
-        list(Pool(function, 2, 0).run([sys.argv[1]] * 4))
-        time.sleep(600)  # with idle workers
+        with Team(function, workers=2) as team:
+            team.map([sys.argv[1]] * 4)
+            time.sleep(600)  # with idle workers
     try:
         list(map_jobs(note_pid_and_sleep, [sys.argv[1]] * 4, workers=2))
     except KeyboardInterrupt:

@@ -13,8 +13,8 @@ import pytest
 from tests.needs import need
 
 from tengen.errors import TengenError
-from tengen.parallel import WorkerLostError, map_jobs, spawn_seeds
-from tengen.parallel.cluster import _knock, run_on_ray
+from tengen.parallel import Team, WorkerLostError, map_jobs, spawn_seeds
+from tengen.parallel.cluster import _knock
 
 sys.path.insert(0, str(Path(__file__).parent))
 from functions_for_workers import die_always, draw, draw_slowly, fail_on_three, wait_for_word
@@ -54,8 +54,11 @@ def test_a_cluster_gives_the_same_and_survives_a_lost_node(
     _knock(cluster.address)
     seeds = spawn_seeds(3, 30)
     assert list(map_jobs(draw, seeds, ray="auto")) == [draw(seed) for seed in seeds]
-    numbered = dict(run_on_ray(draw, seeds[:3], address="auto", retries=0))
-    assert numbered == {number: draw(seed) for number, seed in enumerate(seeds[:3])}
+    with Team(draw, ray="auto") as team:
+        left = team.iterate(seeds)
+        next(left)
+        left.close()  # type: ignore[attr-defined]
+        assert team.map(seeds[:3]) == [draw(seed) for seed in seeds[:3]]
     results = map_jobs(draw_slowly, seeds, ray="auto")
     first = [next(results) for _ in range(8)]
     cluster.remove_node(second, allow_graceful=False)

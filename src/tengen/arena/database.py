@@ -11,16 +11,18 @@ import contextlib
 import json
 import os
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
+from pydantic import TypeAdapter
 
 from tengen import __version__
 from tengen.arena.game import PlayedGame
 from tengen.arena.tournament import GameKey, Tournament, checked
-from tengen.errors import TengenError
+from tengen.errors import SpecError, TengenError
 from tengen.files import lock, neighbour
 
 _FORMAT = 1  # version of the tables; a file of another version is refused
@@ -93,6 +95,17 @@ CREATE TABLE IF NOT EXISTS voids (id INTEGER PRIMARY KEY, {_DEFINED});
 """
 
 
+_ROWS = TypeAdapter(list[GameRow])
+
+
+@contextlib.contextmanager
+def _readable(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.DatabaseError, UnicodeError) as failure:
+        raise TengenError(f"{path}: no results database: {failure}") from None
+
+
 class Database:
     """A results database, opened for writing by `open` and for reading by `look`."""
 
@@ -110,19 +123,19 @@ class Database:
             database._make(tournament)
             return database
         path = Path(path)
+        if path.is_dir():
+            raise TengenError(f"{path}: is a folder, not a results database")
         path.parent.mkdir(parents=True, exist_ok=True)
         held = lock(path.with_name(path.name + ".lock"), path, "wait for it or stop it")
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as stack, _readable(path):
             stack.callback(held.release)
             database = cls(sqlite3.connect(path, timeout=30), str(path), held)
             stack.callback(database.close)
-            try:
-                database._connection.execute("PRAGMA journal_mode=WAL")
-                # A power cut must not lose a game that was reported as finished.
-                database._connection.execute("PRAGMA synchronous=FULL")
-                database._make(tournament)
-            except sqlite3.DatabaseError as failure:
-                raise TengenError(f"{path}: no results database: {failure}") from None
+            database._connection.execute("PRAGMA journal_mode=WAL")
+            # A power cut must not lose a game that was reported as finished.
+            database._connection.execute("PRAGMA synchronous=FULL")
+            database._check_pages()
+            database._make(tournament)
             stack.pop_all()
         return database
 
@@ -135,14 +148,15 @@ class Database:
         # Where nothing may be written next to it (a shipped ladder), it is opened as immutable.
         frozen = not os.access(path.parent, os.W_OK) or not os.access(path, os.W_OK)
         mode = "mode=ro&immutable=1" if frozen else "mode=rw"
-        try:
+        with contextlib.ExitStack() as stack, _readable(path):
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
             database = cls(connection, str(path), None)
+            stack.callback(database.close)
             # Not opened as read-only, so that the last reader can remove the log next to the file.
             connection.execute("PRAGMA query_only=ON")
+            database._check_pages()
             database._check_format()
-        except sqlite3.DatabaseError as failure:
-            raise TengenError(f"{path}: no results database: {failure}") from None
+            stack.pop_all()
         return database
 
     def close(self) -> None:
@@ -182,12 +196,12 @@ class Database:
             raise TengenError(f"{self.path}: holds no tournament")
         try:
             return checked(Tournament, json.loads(text))
-        except json.JSONDecodeError as failure:
+        except (json.JSONDecodeError, SpecError) as failure:
             raise TengenError(f"{self.path}: damaged: {failure}") from None
 
     def games(self) -> list[GameRow]:
         """List the finished games by number and pairing, regardless of when they were played."""
-        return [GameRow(*row) for row in self._rows(_NAMES, "games ORDER BY number, a, b")]
+        return self._game_rows("games ORDER BY number, a, b")
 
     def finished(self) -> set[GameKey]:
         """Return the keys of all finished games."""
@@ -195,7 +209,7 @@ class Database:
 
     def voids(self) -> list[GameRow]:
         """List the void games in the order in which they happened."""
-        return [GameRow(*row) for row in self._rows(_NAMES, "voids ORDER BY id")]
+        return self._game_rows("voids ORDER BY id")
 
     def copy_to(self, path: str | Path) -> None:
         """Write a compact copy that can be read where nothing may be written, for shipping."""
@@ -213,12 +227,27 @@ class Database:
     def _rows(self, columns: str, table: str) -> list[Any]:
         try:
             return self._connection.execute(f"SELECT {columns} FROM {table}").fetchall()
-        except sqlite3.Error as failure:
+        except (sqlite3.Error, UnicodeError) as failure:
             raise TengenError(f"{self.path}: cannot be read: {failure}") from None
 
+    def _game_rows(self, table: str) -> list[GameRow]:
+        names = [field.name for field in fields(GameRow)]
+        rows = [dict(zip(names, row, strict=True)) for row in self._rows(_NAMES, table)]
+        try:
+            found = _ROWS.validate_python(rows)
+            for row in found:
+                json.loads(row.versions)
+        except ValueError:  # of pydantic, too
+            raise TengenError(f"{self.path}: damaged: not every row is a game") from None
+        for row in found:
+            if {row.black, row.white} != {row.a, row.b} or row.winner not in (None, row.a, row.b):
+                raise TengenError(f"{self.path}: damaged: who plays game {row.key}?")
+        return found
+
     def _meta(self, key: str) -> str | None:
-        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        with _readable(self.path):
+            found = dict(self._connection.execute("SELECT key, value FROM meta"))
+        return None if key not in found else str(found[key])
 
     # ----- Making -----
 
@@ -245,6 +274,12 @@ class Database:
 
     def _set_meta(self, key: str, value: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def _check_pages(self) -> None:
+        """Refuse a file in which pages were lost or overwritten."""
+        found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise TengenError(f"{self.path}: damaged: {found}")
 
     def _check_format(self) -> None:
         found = self._meta("format")

@@ -107,14 +107,20 @@ def parse_board_size(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2] or found[1])
 
 
+_LARGEST_ELO = 4000
+
+
 def parse_sprt(text: str) -> Sprt:
     """Read a sequential test, `ELO0,ELO1`."""
     try:
         elo0, elo1 = (float(part) for part in text.split(","))
     except ValueError:
         raise SpecError(f"sprt {text}: not two Elo differences such as 0,50") from None
-    if not elo0 < elo1:
-        raise SpecError(f"sprt {text}: the first difference must be the smaller one")
+    if not -_LARGEST_ELO <= elo0 < elo1 <= _LARGEST_ELO:
+        raise SpecError(
+            f"sprt {text}: the first difference must be the smaller one, and both between "
+            f"-{_LARGEST_ELO} and {_LARGEST_ELO}"
+        )
     return Sprt(elo0, elo1)
 
 

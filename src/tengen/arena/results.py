@@ -23,7 +23,7 @@ from tengen.arena.ratings import (
     win_rate,
 )
 from tengen.arena.tournament import Tournament
-from tengen.errors import SpecError
+from tengen.errors import SpecError, TengenError
 from tengen.sanitize import csv_text, html_table, printable
 from tengen.statistics import wilson
 
@@ -112,6 +112,8 @@ def results_of(database: Database, *, resamples: int | None = None, seed: int = 
     unique = unique_games(rows)
     standings = {entrant.name: Standing(entrant.name) for entrant in tournament.entrants}
     counts: dict[tuple[str, str], list[int]] = {}
+    if strangers := {name for row in rows + voids for name in row.key[:2]} - {*standings}:
+        raise TengenError(f"{database.path}: damaged: {min(strangers)!r} is none of its players")
     for row in unique:
         _count_game(standings, row)
         for own, other in ((row.a, row.b), (row.b, row.a)):

@@ -16,6 +16,7 @@ from tengen.board import layout_kernels as layout
 from tengen.board.coordinates import (
     BLACK,
     COLOUR_NAMES,
+    EMPTY,
     PASS,
     RESIGN,
     WHITE,
@@ -159,6 +160,10 @@ class Board:
         cls, grid: NDArray[np.int8], *, to_play: Colour = BLACK, **options: object
     ) -> Board:
         """Return the board with these stones (rows x columns of EMPTY, BLACK, WHITE)."""
+        stones = (EMPTY, BLACK, WHITE)
+        array = isinstance(grid, np.ndarray) and grid.ndim == 2 and grid.dtype.kind in "iu"
+        if not array or not np.isin(grid, stones).all():
+            raise TengenError("grid: give an array, rows x columns, of EMPTY, BLACK and WHITE")
         return cls(*grid.shape, setup=_as_setup(grid), to_play=to_play, **options)  # type: ignore[arg-type]
 
     @classmethod

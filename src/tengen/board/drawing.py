@@ -96,6 +96,9 @@ def format_svg(
 ) -> str:
     """Return a self-contained SVG picture of the grid, as `Board.svg` does; points are indices."""
     rows, cols = grid.shape
+    for name, numbers in {"heat": heat, "ownership": ownership}.items():
+        if numbers is not None and len(numbers) != grid.size:
+            raise TengenError(f"{name}: {len(numbers)} numbers for {grid.size} points")
     margin = cell if coordinates else cell * 0.75
     width, height = (cols - 1) * cell + 2 * margin, (rows - 1) * cell + 2 * margin
     faint = set(dead)

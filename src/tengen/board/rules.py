@@ -35,6 +35,8 @@ class Rules:
         for name, kinds in choices.items():
             if (value := getattr(self, name)) not in get_args(kinds):
                 raise TengenError(f"{name} {value!r} is none of {', '.join(get_args(kinds))}")
+        if not isinstance(self.suicide, bool):
+            raise TengenError(f"suicide {self.suicide!r} is neither True nor False")
 
     @classmethod
     def of(cls, rules: Rules | str) -> Rules:
@@ -79,6 +81,8 @@ class Rules:
         """Return a checked komi; None stands for the usual one."""
         try:
             points = self.komi if komi is None else float(komi)  # type: ignore[arg-type]
+        except OverflowError:
+            raise TengenError("komi is too large a number") from None
         except (TypeError, ValueError):
             points = math.nan
         if not math.isfinite(points):

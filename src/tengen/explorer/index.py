@@ -429,10 +429,15 @@ def index_of_games(
     if rebuild and path.exists() and not path.name.endswith(SUFFIX):
         read_header(path)  # raises unless it is an index: nothing else is overwritten
     if path.exists() and not rebuild:
-        found = open_index(path)
-        if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
-            return found
-        on_remark(f"{path}: the games or the number of plies have changed; rebuilding the index")
+        try:
+            found = open_index(path)
+            if found.about.plies == plies and found.about.stamp == stamp_of(games) != "":
+                return found
+            on_remark(f"{path}: games or plies have changed; rebuilding the index")
+        except OpeningsError:
+            if index is not None:
+                raise
+            on_remark(f"{path}: is damaged; rebuilding the index")
     made = build(games, path, plies=plies, on_games=on_games, on_fault=on_fault)
     on_remark(f"index of {made.about.games:,} games: {made.path}")
     return made

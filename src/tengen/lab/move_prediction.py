@@ -69,6 +69,11 @@ class GameSource:
         """The settings of the predictor."""
         return PredictionSettings(games=self.games, seed=seed, alpha=self.alpha)
 
+    def model(self, context: LabContext, games: int) -> Path:
+        """Return the file of the model that learned from so many of these games."""
+        learned_from = fingerprint(self.made, self.board, self.train, self.alpha)
+        return context.place("move-prediction") / f"paper-{games}-{learned_from}.safetensors"
+
     def training(self, context: LabContext) -> GameArrays:
         """Return the games to learn from."""
         if self.made:
@@ -155,7 +160,7 @@ class TableRows:
         return {**row, "paper": list(papers.figures(f"araki.table2.{top}").values()) or None}
 
     def size(self, games: int, keep: Path | None = None) -> Row:
-        """Tables III and IV: accuracy and cost by training games; saves the model in `keep`."""
+        """Tables III and IV: accuracy and cost by training games; saves the model as `keep`."""
         training.train(self.train, PredictionSettings(games=2, minimum=1, passes=1))  # compiles
         settings = replace(self.settings, games=games)
         began = time.monotonic(), time.process_time()
@@ -168,8 +173,7 @@ class TableRows:
             "memory_gb": _peak_memory(),
         }
         if keep is not None:
-            name = f"paper-{games}"
-            MovePredictor.of(model, settings).save(keep / f"{name}.safetensors", name=name)
+            MovePredictor.of(model, settings).save(keep, name=f"paper-{games}")
         paper = list(papers.figures(f"araki.games.{games}").values()) or None
         return {**row, **measure(model, self.test), "paper": paper}
 
@@ -266,7 +270,7 @@ def measure_tables(
     makers: dict[str, tuple[Sequence[Any], Callable[[Any], Row]]] = {
         "widths": (size.widths, lambda width: rows.width(width, exact=exact)),
         "reranked": (size.reranked, rows.reranked),
-        "sizes": (size.sizes, lambda games: rows.size(games, context.place("move-prediction"))),
+        "sizes": (size.sizes, lambda games: rows.size(games, size.model(context, games))),
     }
     found: Tables = {name: [] for name in makers}
     wanted = [(name, make, value) for name, (values, make) in makers.items() for value in values]
@@ -474,8 +478,7 @@ def match(context: LabContext, size: MatchSize) -> Findings:
     """Play the predictor's top move against GNU Go (section IV-D)."""
     if not size.opponent and find_program("gnugo") is None:
         return Findings(text="GNU Go is not installed, so its match was not played.")
-    folder = context.place("move-prediction")
-    model = folder / f"paper-{size.games}.safetensors"
+    folder, model = context.place("move-prediction"), size.model(context, size.games)
     if not model.is_file():
         predictor = MovePredictor(settings=size.settings(context.seed))
         predictor.fit(size.training(context)).save(model)

@@ -87,11 +87,9 @@ def train(job: TrainJob, on_game: Callable[[int], None] = lambda games: None) ->
         raise TengenError(f"opponent {name!r}: for random moves set random_opponent to 1")
     expert, referee = expert_of(settings.expert), expert_of(settings.referee or settings.expert)
     with Run.open(job.folder, OpeningTD.kind, settings, resume=job.resume) as run:
-        done = run.start is not None and run.start.step >= settings.games
-        if not (done and Path(job.model).is_file()):
-            learner = OpeningTD(settings=settings)
-            learner.fit(expert, opponent, referee=referee, run=run, on_game=on_game)
-            learner.save(job.model, data=f"{settings.games} openings judged by {settings.expert}")
+        learner = OpeningTD(settings=settings)
+        learner.fit(expert, opponent, referee=referee, run=run, on_game=on_game)
+        learner.save(job.model, data=f"{settings.games} openings judged by {settings.expert}")
     return curve_of(job.folder)
 
 

@@ -49,6 +49,7 @@ from tengen.learners.scoring.game_score import (
 from tengen.learners.scoring.network import Rprop
 from tengen.learners.scoring.settings import ScorerSettings
 from tengen.learners.scoring.training import MODEL, train_scorer
+from tengen.models.settings import fingerprint
 from tengen.players import make_player
 from tengen.progress import Report
 from tengen.records import Corpus, GameArrays, GameRecord
@@ -104,9 +105,10 @@ def _games(context: LabContext, size: Size, share: tuple[float, float], name: st
     """Return a file of the collection, or of generated games, which are made only once."""
     if not size.made:
         return context.games(name or size.train)
-    path = context.place("scoring") / f"{name or 'train'}.sgf"
+    count, seed = (size.test_games, 1) if name else (size.made, 0)
+    place = context.place(f"scoring/{size.board}x{size.board}-{count}")
+    path = place / f"{name or 'train'}.sgf"
     if not path.is_file():
-        count, seed = (size.test_games, 1) if name else (size.made, 0)
         games = make_games(
             count, size.board, context.seed + seed, workers=context.workers,
             report=context.between(*share, "finished game"),
@@ -648,13 +650,13 @@ def scorer(context: LabContext, size: Size) -> Findings:
 
 
 def _learned(context: LabContext, size: Size) -> Any:
-    folder = context.place("scoring") / "training"
+    path = _games(context, size, (0.0, 0.3))
+    settings = ScorerSettings(
+        members=size.members, epochs=size.epochs, rounds=size.rounds, folds=size.folds,
+        seed=context.seed,
+    )  # fmt: skip
+    folder = context.place("scoring") / f"training-{fingerprint(settings, str(path))}"
     if not (folder / MODEL).is_file():
-        path = _games(context, size, (0.0, 0.3))
-        settings = ScorerSettings(
-            members=size.members, epochs=size.epochs, rounds=size.rounds, folds=size.folds,
-            seed=context.seed,
-        )  # fmt: skip
         train_scorer(
             Corpus([path]).as_arrays(), settings, folder, resume=True, sources=path.name,
             report=lambda row: context.at(0.6, "training a scorer"),

@@ -26,7 +26,7 @@ from tengen.errors import SpecError, TengenError
 from tengen.files import write_atomic
 from tengen.lab.result import Findings
 from tengen.models import Run
-from tengen.models.settings import to_plain
+from tengen.models.settings import fingerprint, to_plain
 from tengen.parallel import map_jobs
 from tengen.progress import Progress, Report, span
 
@@ -49,6 +49,7 @@ class LabContext:
     at: Callable[[float, str], None] = lambda share, note: None  # share of the step that is done
     collection: Path | None = None  # folder of game collections, for steps that need some
     ray: str | None = None  # address of a Ray cluster that does the work instead of the workers
+    step: str = ""  # the running step with its settings, set by `run_steps`
 
     def place(self, name: str) -> Path:
         """Return a folder for a step's checkpoints and databases."""
@@ -57,9 +58,12 @@ class LabContext:
         return place
 
     def once(self, name: str, compute: Callable[[], _Value]) -> _Value:
-        """Return a part of a step as plain data, computed unless a killed attempt already did."""
-        journal = Journal(self.folder / "parts.jsonl")
-        row = journal.rows().get(name) or journal.append({"key": name, "value": compute()})
+        """Return a part of a step as plain data, computed unless a killed attempt already did.
+
+        An attempt with other settings of the step does not count.
+        """
+        journal, key = Journal(self.folder / "parts.jsonl"), f"{self.step} {name}"
+        row = journal.rows().get(key) or journal.append({"key": key, "value": compute()})
         return row["value"]  # type: ignore[no-any-return]
 
     def games(self, name: str) -> Path:
@@ -216,7 +220,8 @@ def _run(
         at(0.0, "")
         # The time of an earlier, killed attempt is included.
         with Resources(place / f"{step.name}.cost") as resources:
-            result = step.run(replace(context, at=at))
+            key = f"{step.name} {fingerprint(step.settings)}"
+            result = step.run(replace(context, at=at, step=key))
         more = {"version": __version__, "settings": step.settings}
         value, path = (
             {"result": result.json(), **resources.used, **more},

@@ -51,6 +51,7 @@ class Checkpoint:
     arrays: Tensors
     state: dict[str, Any]
     run: str | None
+    rows: int  # of metrics noted before
 
 
 class Checkpoints:
@@ -64,11 +65,18 @@ class Checkpoints:
         self.folder, self.run = Path(folder), run
         self._kept: list[int] | None = None
 
-    def save(self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+    def save(
+        self,
+        step: int,
+        arrays: Mapping[str, NDArray[Any]],
+        state: Mapping[str, Any],
+        *,
+        rows: int = 0,
+    ) -> None:
         """Write the checkpoint of a step and delete the oldest ones."""
         # By when they were written, not by number: a new training may count from 0 again.
         kept = self.steps() if self._kept is None else self._kept
-        stored = {"step": step, "run": self.run, "state": dict(state)}
+        stored = {"step": step, "run": self.run, "rows": rows, "state": dict(state)}
         stored["sha256"] = checksum(arrays, json.dumps(stored))
         write_atomic(self.path(step), pack(arrays, {_STATE_KEY: json.dumps(stored)}))
         self._kept = [*(old for old in kept if old != step), step]
@@ -98,7 +106,10 @@ class Checkpoints:
         try:
             stored = json.loads(metadata[_STATE_KEY])
             written = stored.pop("sha256", None)  # version 0.2 wrote none
-            found = Checkpoint(int(stored["step"]), arrays, dict(stored["state"]), stored["run"])
+            found = Checkpoint(
+                int(stored["step"]), arrays, dict(stored["state"]), stored["run"],
+                int(stored.get("rows", 0)),
+            )  # fmt: skip
         except (AttributeError, KeyError, TypeError, ValueError):
             raise ModelError(f"{path}: is not a checkpoint of tengen") from None
         if written not in (None, checksum(arrays, json.dumps(stored))):
@@ -148,6 +159,7 @@ class Run(Generic[_Settings]):
         self.start: Checkpoint | None = None
         self._checkpoints, self._lock = checkpoints, held
         self._rows: BinaryIO | None = None
+        self._noted = 0  # rows of metrics
         self._step = -1  # of the newest state
         self._saved_at = time.monotonic()
 
@@ -190,6 +202,7 @@ class Run(Generic[_Settings]):
         assert self._rows is not None, "the run is closed"
         line = json.dumps({"step": step, **values}, default=lambda number: number.item())
         self._rows.write(f"{line}\n".encode())
+        self._noted += 1
 
     def save(
         self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any] | None = None
@@ -197,7 +210,7 @@ class Run(Generic[_Settings]):
         """Save everything that the steps after `step` depend on; `state` must be JSON."""
         assert self._rows is not None, "the run is closed"
         os.fsync(self._rows.fileno())  # Rows up to here must not be lost when the state is not.
-        self._checkpoints.save(step, arrays, state or {})
+        self._checkpoints.save(step, arrays, state or {}, rows=self._noted)
         self._step = step
         self._saved_at = time.monotonic()
 
@@ -239,7 +252,7 @@ class Run(Generic[_Settings]):
             if self.start is None and any((self.folder / _CHECKPOINTS).glob("*.safetensors")):
                 raise RunError(f"{self.folder}: none of its checkpoints is whole; {_ELSEWHERE}")
         self._step = self.start.step if self.start else -1
-        _cut_metrics(self.folder, self._step)
+        self._noted = _cut_metrics(self.folder, self.start)
         config = {"learner": learner, "tengen": __version__, "settings": to_plain(self.settings)}
         write_atomic(self.folder / _CONFIG, tomli_w.dumps({**config, "data": data}))
         self._rows = (self.folder / _METRICS).open("ab", buffering=0)
@@ -340,13 +353,15 @@ def _claim(folder: Path) -> FileLock:
         raise RunError(f"{folder}: cannot be written ({reason}); {_ELSEWHERE}") from None
 
 
-def _cut_metrics(folder: Path, step: int) -> None:
-    """Drop the rows after a step, which will be computed again."""
+def _cut_metrics(folder: Path, start: Checkpoint | None) -> int:
+    """Drop the rows after a state, which will be computed again; return how many are left."""
     path = folder / _METRICS
-    if not path.exists():
-        return
-    lines = path.read_bytes().split(b"\n")
+    text = path.read_bytes() if path.exists() else b""
+    step, written = (start.step, start.rows) if start else (-1, 0)
     kept = sum(1 for row in read_metrics(folder) if row["step"] <= step)
-    whole = b"".join(line + b"\n" for line in lines[:kept])
-    if whole != path.read_bytes():
+    if kept < written:
+        raise RunError(f"{path}: has lost {written - kept} of {written} rows; {_ELSEWHERE}")
+    whole = b"".join(line + b"\n" for line in text.split(b"\n")[:kept])
+    if whole != text:
         write_atomic(path, whole)
+    return kept

@@ -8,20 +8,19 @@ A *job* is one picklable argument; functions must be importable by name.
 from __future__ import annotations
 
 import os
+import pickle
+import traceback
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
-from functools import cache, partial
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from tengen.errors import TengenError
-
-if TYPE_CHECKING:
-    from tengen.parallel.processes import Pool
 
 __all__ = ["Team", "WorkerLostError", "map_jobs", "share", "spawn_seeds"]
 
@@ -68,8 +67,14 @@ def map_jobs(
     return results()
 
 
-# Yields (job number, result); receives the number of results not delivered yet.
-_Backend = Generator[tuple[int, _Result], int, None]
+class _Workers(Protocol):
+    """What runs jobs elsewhere: `Processes` or `Cluster`."""
+
+    size: int
+
+    def submit(self, job: Any) -> Future[Any]: ...
+    def loss(self, failure: Exception) -> tuple[str, int] | None: ...
+    def close(self, *, at_once: bool = False) -> None: ...
 
 
 class Team(Generic[_Job, _Result]):
@@ -88,55 +93,115 @@ class Team(Generic[_Job, _Result]):
         ray: str | None = None,
         retries: int = _RETRIES,
     ) -> None:
-        self._pool: Pool | None = None
-        self._run: Callable[[Iterable[_Job]], _Backend[_Result]] = partial(_run_here, function)
+        self._function = function
+        self._workers: _Workers | None = None
         if ray is not None:
-            from tengen.parallel.cluster import run_on_ray
+            from tengen.parallel.cluster import Cluster
 
-            self._run = partial(run_on_ray, function, address=ray, retries=retries)
+            self._workers = Cluster(function, ray, retries)
         elif workers > 1:
-            from tengen.parallel.processes import Pool
+            from tengen.parallel.processes import Processes
 
-            self._pool = Pool(function, workers, retries)
-            self._run = self._pool.run
+            self._workers = Processes(function, workers, retries)
 
     def map(self, jobs: Iterable[_Job]) -> list[_Result]:
         """Return the results of one round of jobs, in their order."""
         return list(self.iterate(jobs))
 
     def iterate(self, jobs: Iterable[_Job], *, ordered: bool = True) -> Iterator[_Result]:
-        """Yield the results of one round of jobs."""
-        backend = self._run(jobs)
-        waiting: dict[int, _Result] = {}
-        due = 0
-        with closing(backend), suppress(StopIteration):
-            number, result = next(backend)
-            while True:
-                if ordered:
-                    waiting[number] = result
-                    while due in waiting:
-                        yield waiting.pop(due)
-                        due += 1
-                else:
-                    yield result
-                number, result = backend.send(len(waiting))
+        """Yield the results of one round of jobs; closing the iterator early ends the workers."""
+        if self._workers is None:
+            for number, job in enumerate(jobs):
+                try:
+                    result = self._function(job)
+                except Exception as failure:
+                    failure.add_note(f"while working on job {number}")
+                    raise
+                yield result
+        else:
+            yield from _Round(self._workers, jobs).results(ordered)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.close(at_once=kind is not None)
+        if self._workers is not None:
+            self._workers.close(at_once=kind is not None)
 
 
-def _run_here(function: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> _Backend[_Result]:
-    for number, job in enumerate(jobs):
+class _Round:
+    """One round of jobs of a team."""
+
+    def __init__(self, workers: _Workers, jobs: Iterable[Any]) -> None:
+        self.workers = workers
+        self.source = enumerate(jobs)
+        self.running: dict[Future[Any], tuple[int, Any]] = {}
+        self.lost: deque[tuple[int, Any]] = deque()  # jobs to give out again
+        self.losses: Counter[tuple[int, str]] = Counter()
+
+    def results(self, ordered: bool) -> Iterator[Any]:
+        """Yield the results in the order of the jobs or as they come."""
+        waiting: dict[int, Any] = {}
+        due = 0
         try:
-            result = function(job)
-        except Exception as failure:
+            while True:
+                self._hand_out(len(waiting))
+                if not self.running:
+                    return
+                for future in wait(self.running, return_when=FIRST_COMPLETED).done:
+                    waiting |= self._collect(future)
+                while waiting and (not ordered or due in waiting):
+                    yield waiting.pop(due if ordered else next(iter(waiting)))
+                    due += 1
+        finally:
+            if self.running:  # nobody wants what these jobs still do
+                self.workers.close(at_once=True)
+
+    def _hand_out(self, waiting: int) -> None:
+        # Twice the workers, so that none waits between two jobs.
+        while len(self.running) < 2 * self.workers.size:
+            if self.lost:
+                entry = self.lost.popleft()
+            elif waiting >= LOOKAHEAD_PER_WORKER * self.workers.size:
+                return
+            elif (following := next(self.source, None)) is not None:
+                entry = following
+            else:
+                return
+            self.running[self.workers.submit(entry[1])] = entry
+
+    def _collect(self, future: Future[Any]) -> dict[int, Any]:
+        """Return the result by its number; nothing if the job was lost."""
+        number, job = self.running.pop(future)
+        try:
+            failure, result = future.result()
+        except Exception as trouble:
+            if (loss := self.workers.loss(trouble)) is not None:
+                what, most = loss
+                self.losses[number, what] += 1
+                if self.losses[number, what] > most:
+                    text = f"job {number} lost {most + 1} {what}: {trouble}"
+                    raise WorkerLostError(text) from None
+                self.lost.append((number, job))
+                return {}
+            failure, result = trouble, None  # it could not be sent
+        if failure is not None:
             failure.add_note(f"while working on job {number}")
-            raise
-        yield number, result
+            raise failure
+        return {number: result}
+
+
+def attempt(function: Callable[[Any], Any], job: Any) -> tuple[Exception | None, Any]:
+    """Do a job in a worker; return its failure, which the parent can read, or its result."""
+    try:
+        return None, function(job)
+    except Exception as raised:
+        try:
+            failure: Exception = pickle.loads(pickle.dumps(raised))
+        except Exception:
+            failure = RuntimeError(f"{type(raised).__name__}: {raised}")
+        failure.add_note(f"in the worker:\n{''.join(traceback.format_exception(raised))}")
+        return failure, None
 
 
 def spawn_seeds(seed: int, count: int, *key: int | str) -> list[int]:

@@ -9,12 +9,12 @@ import importlib
 import signal
 import socket
 import threading
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
 
 from tengen.errors import TengenError
-from tengen.parallel import LOOKAHEAD_PER_WORKER, WorkerLostError
+from tengen.parallel import attempt
 
 # Seconds within which a cluster must answer; Ray itself would try for minutes.
 PATIENCE = 5.0
@@ -23,48 +23,45 @@ ACCIDENTS = 20
 # The first bytes of a gRPC client, since Ray's head is a gRPC server: HTTP/2 with empty settings.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
-_Job = TypeVar("_Job")
-_Result = TypeVar("_Result")
 
+class Cluster:
+    """The workers of a cluster, which call one function."""
 
-def run_on_ray(
-    function: Callable[[_Job], _Result], jobs: Iterable[_Job], *, address: str, retries: int
-) -> Generator[tuple[int, _Result], int, None]:
-    """Yield (number, result) as jobs finish; cancel running jobs when closed."""
-    ray = _connect(address)
-    # Retried here, because Ray does not distinguish lost nodes from lost workers.
-    task = ray.remote(max_retries=0, retry_exceptions=False)(_call)
-    shared = ray.put(function)
-    cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
-    source = enumerate(jobs)
-    running: dict[Any, tuple[int, _Job]] = {}
-    losses: Counter[tuple[int, str]] = Counter()
-    undelivered = 0
-    try:
-        while True:
-            # Twice the cores, so that no node waits between two jobs.
-            while len(running) < 2 * cores and undelivered < LOOKAHEAD_PER_WORKER * cores:
-                entry = next(source, None)
-                if entry is None:
-                    break
-                running[task.remote(shared, entry[1])] = entry
-            if not running:
-                return
-            ready, _ = ray.wait(list(running), num_returns=1)
-            number, job = running.pop(ready[0])
-            try:
-                failure, result = ray.get(ready[0])
-            except ray.exceptions.RayError as trouble:
-                _count_loss(losses, ray.exceptions, trouble, number, retries)
-                running[task.remote(shared, job)] = number, job
-                continue
-            if failure is not None:
-                failure.add_note(f"while working on job {number}")
-                raise failure
-            undelivered = (yield number, result) or 0
-    finally:
-        for reference in running:
-            ray.cancel(reference, force=True)
+    def __init__(self, function: Callable[[Any], Any], address: str, retries: int) -> None:
+        self._ray = ray = _connect(address)
+        self._retries = retries
+        # Retried by us, because Ray does not distinguish lost nodes from lost workers.
+        self._task = ray.remote(max_retries=0, retry_exceptions=False)(attempt)
+        self._function = ray.put(function)
+        self._running: dict[Future[Any], Any] = {}
+        self.size = max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def submit(self, job: Any) -> Future[Any]:
+        """Hand a job to the cluster."""
+        reference = self._task.remote(self._function, job)
+        future: Future[Any] = reference.future()
+        self._running[future] = reference
+        future.add_done_callback(lambda done: self._running.pop(done, None))
+        return future
+
+    def loss(self, failure: Exception) -> tuple[str, int] | None:
+        """Return what took a job away, and how often it may; None if it was nothing of the kind.
+
+        A lost worker may be the job's fault; a lost node or a lack of memory mostly is not.
+        """
+        errors = self._ray.exceptions
+        if isinstance(failure, errors.WorkerCrashedError):
+            return "workers", self._retries
+        if isinstance(
+            failure, (errors.NodeDiedError, errors.ObjectLostError, errors.OutOfMemoryError)
+        ):
+            return "nodes", ACCIDENTS
+        return ("clusters", 0) if isinstance(failure, errors.RayError) else None
+
+    def close(self, *, at_once: bool = False) -> None:
+        """Cancel the jobs that are running."""
+        for reference in list(self._running.values()):
+            self._ray.cancel(reference, force=True)
 
 
 def _connect(address: str) -> Any:
@@ -106,28 +103,3 @@ def _knock(address: str) -> None:
         raise TengenError(f"no Ray cluster at {address}: {reason}") from None
     if answer[3:4] != _GREETING[-6:-5]:
         raise TengenError(f"no Ray cluster at {address}: what answers there is something else")
-
-
-def _call(function: Callable[[Any], Any], job: Any) -> tuple[Exception | None, Any]:
-    """Run one job on a node; exceptions are returned, so that Ray does not wrap them."""
-    try:
-        return None, function(job)
-    except Exception as failure:
-        return failure, None
-
-
-def _count_loss(
-    losses: Counter[tuple[int, str]], errors: Any, trouble: Exception, number: int, retries: int
-) -> None:
-    """Count a lost job; raise `WorkerLostError` if it was lost too often, or for other errors."""
-    # A lost worker may be the job's fault; a lost node or a lack of memory mostly is not.
-    accidents = errors.NodeDiedError, errors.ObjectLostError, errors.OutOfMemoryError
-    if isinstance(trouble, errors.WorkerCrashedError):
-        what, most = "workers", retries
-    elif isinstance(trouble, accidents):
-        what, most = "nodes", ACCIDENTS
-    else:
-        raise WorkerLostError(f"job {number} failed on the cluster: {trouble}") from None
-    losses[number, what] += 1
-    if losses[number, what] > most:
-        raise WorkerLostError(f"job {number} lost {most + 1} {what}: {trouble}") from None

@@ -62,7 +62,7 @@ def test_the_top_move_plays_a_match(folder, capsys, monkeypatch, tmp_path) -> No
     told = json.loads(said(capsys, [*words, "--out", str(tmp_path)]).out)
     (row,) = told["data"]["move-prediction-match"]["rows"]
     assert row["trained_on"] == 8 and row["games"] == 2 and row["faults"] == 0
-    assert (tmp_path / "move-prediction" / "paper-8.safetensors").exists()
+    assert list((tmp_path / "move-prediction").glob("paper-8-*.safetensors"))
 
 
 def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch) -> None:

@@ -219,7 +219,7 @@ def test_a_network_is_taught_and_a_stopped_training_goes_on_exactly(
         distil(shards, teacher, SMALL, threads=1, run=held)
     with Run.open(tmp_path / "run", "network", SMALL, resume=True) as held:
         assert held.start is not None and held.start.step == SMALL.steps
-        again = distil(shards, teacher, SMALL, threads=1, run=held)
+        again = distil(shards, teacher, SMALL, threads=1, run=held, device="auto")
     for name, array in whole.items():
         np.testing.assert_allclose(again[name], array, rtol=1e-4, atol=1e-5)
 

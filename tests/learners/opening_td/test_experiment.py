@@ -84,6 +84,16 @@ def test_resume_takes_what_is_not_said_from_the_run(
     assert answer(capsys, "train", "--resume", "--out", tmp_path) == first
 
 
+def test_a_finished_training_writes_a_lost_model_again(tmp_path: Path) -> None:
+    options = ["train", *SMALL, "--games", "4", "--curve-games", "0", "--out", tmp_path]
+    assert command(*options) == 0
+    model = tmp_path / "model.safetensors"
+    whole = model.read_bytes()
+    model.write_bytes(b"")
+    assert command(*options, "--resume") == 0
+    assert model.read_bytes() == whole
+
+
 @pytest.mark.slow
 def test_a_training_killed_outright_ends_the_same(tmp_path: Path) -> None:
     options = [

@@ -195,6 +195,7 @@ def test_settings_without_sense_are_refused(tmp_path: Path) -> None:
     for wrong, message in (
         ({"rows": 5, "random_plies": 6}, "6 random plies in an opening of 6"),
         ({"temperature": 0.0}, "temperature is 0"),
+        ({"alpha": 0.0, "alpha_end": 0.1}, "alpha is 0"),
         *(({"features": bad}, f"'{bad}' are not A followed") for bad in ("BC", "ACB", "AX")),
     ):
         with pytest.raises(SpecError, match=message):

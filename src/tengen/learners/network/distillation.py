@@ -25,6 +25,7 @@ from torch import Tensor
 
 from tengen.board import PASS, points_at
 from tengen.board.kernels import new_state
+from tengen.learners.network.engine import chosen_device
 from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
 from tengen.learners.network.katago import Teacher, TeacherPositions, inputs_of
 from tengen.learners.network.katago_kernels import (
@@ -367,7 +368,7 @@ def distil(
 
     A resumed run labels the same positions again and then continues exactly.
     """
-    place = torch.device(device)
+    place = torch.device(chosen_device(device))
     student = Student(settings, place)
     if run is not None and run.start is not None:
         student.restore(run.start.arrays, run.start.step)

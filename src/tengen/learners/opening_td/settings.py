@@ -68,6 +68,8 @@ class TDSettings(CheckedSettings):
             )
         if self.temperature == 0:
             raise SpecError("temperature is 0, not above it")
+        if self.alpha == 0 and self.alpha_end is not None:
+            raise SpecError("alpha is 0: a rate that changes by a factor stays there")
         if self.random_plies >= self.opening_plies:
             raise SpecError(
                 f"{self.random_plies} random plies in an opening of {self.opening_plies}"
