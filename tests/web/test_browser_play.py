@@ -170,6 +170,20 @@ def test_two_tabs_show_the_same_game(server, open_page, client, click):
         page.get_by_text("This game was deleted.").wait_for()
 
 
+def test_eight_tabs_play_at_once(server, open_page, client, click):
+    first = open_page(server.url)
+    tabs = [first, *(first.context.new_page() for _ in range(7))]
+    for tab in tabs:  # all load before any is played in
+        tab.goto(server.url)
+        begin(tab)
+        your_move(tab)
+    for tab in tabs:
+        tab.bring_to_front()
+        click(tab, "E5")
+        answered(tab)
+        assert game_of(tab, client)["moves"][0] == ["B", "E5"]
+
+
 def test_a_phone_confirms_moves_on_large_boards(server, open_page, click):
     page = open_page(server.url, **PHONE)
     begin(page, size="13×13")

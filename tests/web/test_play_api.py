@@ -146,19 +146,19 @@ def test_the_ladder_follows_results(client):
     assert client.get("/api/ladder", params={"size": 13}).json()["opponent"] == "level-1"
 
 
-def test_events_tell_every_change_until_the_game_is_deleted(client):
+def test_a_page_is_told_what_changed_since_its_version(client, wait_for):
     game = begin(client)
     place = f"/api/games/{game['id']}"
     assert game["id"] in [entry["id"] for entry in client.get("/api/games").json()]
-    with client.stream("GET", f"{place}/events") as events:
-        lines = events.iter_lines()
-        assert next(lines) == "event: state"
-        act(client, game, "moves", move="E5").raise_for_status()
-        told = [line for _ in range(8) if (line := next(lines)).startswith("data:")]
-        assert '"E5"' in told[-1]
-        assert client.delete(place).status_code == 204
-        assert "event: gone" in list(lines)  # and the stream ends
-    assert client.get(place).status_code == client.delete(place).status_code == 404
+    assert client.get(place, params={"version": game["version"]}).status_code == 204
+    act(client, game, "moves", move="E5").raise_for_status()
+    settled(client, wait_for, game)
+    news = client.get(place, params={"version": game["version"]}).json()
+    assert news == show(client, game) and len(news["moves"]) == 2
+    assert client.get(place, params={"version": news["version"]}).status_code == 204
+    assert client.delete(place).status_code == 204
+    assert client.get(place, params={"version": news["version"]}).status_code == 404
+    assert client.delete(place).status_code == 404
 
 
 def test_a_hint_has_lines_and_win_rates(client):

@@ -22,7 +22,7 @@ from tengen.web.artifacts import index_upload, listed
 from tengen.web.games import NewGame, WebGame
 from tengen.web.machines import list_opponents, next_rung
 from tengen.web.positions import packed, to_board, to_value
-from tengen.web.services import Settings, Watchers, ask, parts_of
+from tengen.web.services import Settings, ask, parts_of
 from tengen.web.store import (
     PROBLEM,
     Store,
@@ -174,17 +174,16 @@ def test_a_handicap_leaves_white_half_a_point_unless_told_otherwise():
     assert game(size=9, handicap=2, komi=3.5).board.komi == 3.5
 
 
-def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(settings):
+def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored(settings):
     async def play() -> None:
         services = Services(settings)
         room = services.games
         key = room.add(game(minutes=1.0))["id"]
-        waiting = await watch(room.game(key).watchers)
         late = time.time() + 61.0
         room._now = lambda: late
         with pytest.raises(IllegalMoveError, match="time is up"):
             room.change(key, None, lambda table, now: table.play("C3", now))
-        assert await waiting and room.state(key)["result"] == "W+T"
+        assert room.state(key)["result"] == "W+T"
         [stored] = services.store.list("game")
         assert stored["result"] == "W+T" and stored["status"] == "over"
         services.close()
@@ -192,23 +191,16 @@ def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(settin
     run(play())
 
 
-async def watch(watchers: Watchers) -> asyncio.Task[bool]:
-    """Return what ends with the next change."""
-    changes = watchers.changes()
-    assert await anext(changes)  # that of now
-    return asyncio.ensure_future(anext(changes))  # type: ignore[arg-type]
-
-
 def test_a_machine_that_answers_too_late_loses(settings):
     async def play() -> None:
         lane = DyingLane()
         services = Services(settings, playing=lane)
         room, table = services.games, game(colour="white", minutes=1.0)
-        waiting = await watch(room.game(room.add(table)["id"]).watchers)
+        room.add(table)
         late = time.time() + 61.0
         room._now = lambda: late
         room._finish(room._open[table.id], answered(lane.job, {"move": "C3"}))
-        assert await waiting and not table.trouble
+        assert not table.trouble
         [stored] = services.store.list("game")
         assert stored["result"] == "W+T" and stored["moves"] == 0
         room.close()
@@ -234,19 +226,6 @@ def test_the_ladder_knows_older_games_than_the_list(settings):
     climbed, fresh = (services.games.on_ladder(NewGame(size=size)) for size in (9, 11))
     assert (climbed.opponent, climbed.handicap) != (fresh.opponent, fresh.handicap)
     services.close()
-
-
-def test_watchers_hear_of_changes_until_they_leave():
-    async def follow() -> None:
-        watchers = Watchers()
-        staying, leaving = await watch(watchers), await watch(watchers)
-        await asyncio.sleep(0)
-        leaving.cancel()
-        await asyncio.sleep(0)
-        watchers.tell()
-        assert await staying and leaving.cancelled() and len(watchers.queues) == 1
-
-    run(follow())
 
 
 class DyingLane(Lane):

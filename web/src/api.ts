@@ -263,7 +263,7 @@ export interface Review {
   trouble: string;
   summary: Summary | null;
   progress: Progress | null;
-  /** Updates that the parts include; the stream of events continues from there. */
+  /** Updates that the parts include. */
   changes?: number;
   game: WholeGame;
   parts: Part[];

@@ -2,12 +2,12 @@
 
 import type { Marker } from "@sabaki/shudan";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent } from "./api";
+import { api, ApiError, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent } from "./api";
 import { Board, BoardText } from "./board";
 import { Hints, moveName } from "./hints";
 import { store, stored, t } from "./i18n";
 import { nameOf, strengthOf } from "./newgame";
-import { EstimateWords, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
+import { EstimateWords, follow, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
 import { inRows, paintOf, unpacked } from "./points";
 import { afterMove, moveNumbers, opposite, replay } from "./rules";
 import { knock } from "./sound";
@@ -40,23 +40,24 @@ export function Play({ id }: { id: string }) {
     shown.current = null;
     setGame(null);
     setMissing("");
-    let source: EventSource | null = null;
     const stop = new AbortController();
-    api<Game>(`/games/${id}`, { signal: stop.signal }).then(
-      (found) => {
-        take(found);
-        source = new EventSource(`/api/games/${id}/events`);
-        source.addEventListener("state", (event) => take(JSON.parse(event.data)));
-        source.addEventListener("gone", () => {
-          source?.close();
-          setMissing(t("gameDeleted"));
-        });
-      },
-      (problem) => stop.signal.aborted || setMissing(problem.message),
-    );
+    const end = follow(async () => {
+      const known = shown.current;
+      // Trouble may come and go without a new version.
+      const query = known && !known.trouble ? `?version=${known.version}` : "";
+      try {
+        const found = await api<Game | undefined>(`/games/${id}${query}`, { signal: stop.signal });
+        if (found && !stop.signal.aborted) take(found);
+        return found !== undefined && !found.trouble;
+      } catch (problem) {
+        if (stop.signal.aborted || !(problem instanceof ApiError) || (known && problem.status !== 404)) return false;
+        setMissing(known ? t("gameDeleted") : problem.message);
+        return null;
+      }
+    });
     return () => {
       stop.abort();
-      source?.close();
+      end();
     };
   }, [id]);
 

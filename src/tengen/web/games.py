@@ -1,7 +1,8 @@
 """The games of the server and their routes: begin, move, take back, hint, count, problems.
 
 The service runs in the server's event loop, so no other request changes a game while code here
-runs. Workers choose the machine's moves; every change is stored before it is shown.
+runs. Workers choose the machine's moves; every change is stored before it is shown. Pages ask for
+changes again and again: a browser has few connections, and a stream would hold one for each page.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board
@@ -36,12 +37,11 @@ from tengen.web.positions import (
     to_value,
     vertices,
 )
-from tengen.web.services import Upload, Watchers, ask, download, read, services_of, stream
+from tengen.web.services import Upload, ask, download, read, services_of
 from tengen.web.store import (
     PROBLEM,
     StorageError,
     Store,
-    UnknownItemError,
     keep_problems,
     list_problems,
     rate_answer,
@@ -96,7 +96,6 @@ class WebGame(Session):
     # The review of the person's last move; `asks` is true while the person has to decide.
     lesson: Json | None = None
     lessons: list[Json] = field(default_factory=list)  # all mistakes, taken back or not
-    watchers: Watchers = field(default_factory=Watchers)
     job: Job | None = None  # the worker's job for this game
     alarm: asyncio.TimerHandle | None = None  # rings when time is up, or for a retry
 
@@ -265,6 +264,7 @@ class GameService:
         """Return a game, to be read but not changed."""
         if key not in self._open:
             self._continue(self._hold(WebGame.from_body(self._store.get(GAME, key))))
+        self._open[key] = self._open.pop(key)  # the last, and so the last to be dropped
         return self._open[key]
 
     def change(self, key: str, version: int | None, act: Callable[[WebGame, float], None]) -> Json:
@@ -313,7 +313,6 @@ class GameService:
         self._store.delete(GAME, key)
         if game := self._open.pop(key, None):
             game.cancel()
-            game.watchers.tell()
 
     def close(self) -> None:
         """Cancel all jobs; games continue when a server opens the database again."""
@@ -331,7 +330,7 @@ class GameService:
 
     def _hold(self, game: WebGame) -> WebGame:
         """Hold a game in memory; drop idle games if there are too many."""
-        quiet = [k for k, g in self._open.items() if g.job is None and not g.watchers.queues]
+        quiet = [k for k, g in self._open.items() if g.job is None]
         for key in quiet[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
             self._open.pop(key).cancel()
         game.clock.since = self._now()
@@ -339,7 +338,7 @@ class GameService:
         return game
 
     def _settle(self, game: WebGame) -> None:
-        """Store a change, start what follows from it, and notify the watchers."""
+        """Store a change, and start what follows from it."""
         game.cancel()
         try:
             self._store.put(GAME, game.id, game.summary(), game.body(self._now()))
@@ -349,7 +348,6 @@ class GameService:
             self._reload(game)
             raise
         self._continue(game)
-        game.watchers.tell()
 
     def _reload(self, game: WebGame) -> None:
         """Return to the stored game, which undoes a change that could not be stored."""
@@ -357,10 +355,8 @@ class GameService:
         if not self._store.has(GAME, game.id):
             return
         stored = self._hold(WebGame.from_body(self._store.get(GAME, game.id)))
-        stored.watchers = game.watchers
         if not stored.waits_for_machine:  # else it would fail to store its move forever
             self._continue(stored)
-        stored.watchers.tell()
 
     @contextmanager
     def _postponing(self, game: WebGame) -> Iterator[None]:
@@ -372,7 +368,6 @@ class GameService:
             game.cancel()
             game.trouble = str(failure)
             game.alarm = asyncio.get_running_loop().call_later(_PAUSE, self._continue, game)
-            game.watchers.tell()
 
     def _continue(self, game: WebGame) -> None:
         """Start what comes next: the teacher's review, the search, the judge, the clock's alarm."""
@@ -438,7 +433,6 @@ class GameService:
                 game.teach = 0.0
             game.changed()
             game.trouble = f"The machine could not go on: {problem}"
-            game.watchers.tell()
             return
         self._settle(game)
 
@@ -510,30 +504,21 @@ async def upload(
     return _games(request).add(WebGame.start(NewGame(colour=colour, opponent=opponent), board))
 
 
-@router.get("/games/{key}")
-async def show(request: Request, key: str) -> Json:
-    """Return a game as it stands."""
-    return _games(request).state(key)
+@router.get("/games/{key}", response_model=None)
+async def show(request: Request, key: str, version: int | None = None) -> Json | Response:
+    """Return a game as it stands, or status 204 if nothing has changed since this version."""
+    games = _games(request)
+    game = games.game(key)
+    # Trouble comes without a new version where nothing can be stored.
+    if version == game.version and not game.trouble:
+        return Response(status_code=204)
+    return games.state(key)
 
 
 @router.delete("/games/{key}", status_code=204)
 async def delete(request: Request, key: str) -> None:
     """Delete a game."""
     _games(request).delete(key)
-
-
-@router.get("/games/{key}/events", response_class=StreamingResponse)
-async def events(request: Request, key: str) -> StreamingResponse:
-    """Stream the game at every change as events called `state`; `gone` once it is deleted."""
-    games = _games(request)
-
-    def told() -> Iterator[tuple[str, Json]]:
-        try:
-            yield "state", games.state(key)
-        except UnknownItemError:
-            yield "gone", {}
-
-    return stream(games.game(key).watchers, told, "gone")
 
 
 @router.post("/games/{key}/moves")
