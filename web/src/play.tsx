@@ -9,7 +9,7 @@ import { store, stored, t } from "./i18n";
 import { nameOf, strengthOf } from "./newgame";
 import { EstimateWords, follow, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
 import { inRows, paintOf, unpacked } from "./points";
-import { afterMove, moveNumbers, opposite, replay } from "./rules";
+import { afterMove, moveNumbers, opposite, positionOf, replay } from "./rules";
 import { knock } from "./sound";
 import { announce, complain } from "./status";
 import { openStudy } from "./study";
@@ -44,9 +44,10 @@ export function Play({ id }: { id: string }) {
     const end = follow(async () => {
       const known = shown.current;
       // Trouble may come and go without a new version.
+      const place = `/games/${encodeURIComponent(id)}`;
       const query = known && !known.trouble ? `?version=${known.version}` : "";
       try {
-        const found = await api<Game | undefined>(`/games/${id}${query}`, { signal: stop.signal });
+        const found = await api<Game | undefined>(`${place}${query}`, { signal: stop.signal });
         if (found && !stop.signal.aborted) take(found);
         return found !== undefined && !found.trouble;
       } catch (problem) {
@@ -103,7 +104,7 @@ function Table({ game, take, opponent }: TableProps) {
   }, [version]);
 
   const start = useMemo<BoardState>(
-    () => ({ stones: game.start, turn: game.moves[0]?.[0] === "W" ? "white" : game.moves.length ? "black" : game.turn, last: null, captures: [0, 0] }),
+    () => ({ stones: game.start, turn: game.moves[0]?.[0] === "W" ? "white" : game.moves.length ? "black" : game.turn, last: null, captures: [0, 0], suicide: game.suicide }),
     [id, game.moves.length === 0],
   );
   const positions = useMemo(() => replay(start, game.moves), [start, game.moves]);
@@ -117,6 +118,7 @@ function Table({ game, take, opponent }: TableProps) {
     turn: game.turn,
     last: game.last,
     captures: [game.captures.black, game.captures.white],
+    suicide: game.suicide,
   };
   const state: BoardState =
     view !== null ? (positions[view] ?? now) : ahead?.version === version ? ahead.state : now;
@@ -129,9 +131,7 @@ function Table({ game, take, opponent }: TableProps) {
   const sent = ahead?.version === version; // until the server answers, nothing else is played
   const yours = playing && (both || game.turn === game.you) && !stopped && !sent;
   const estimated = useEstimate(
-    estimating && !game.count
-      ? { stones: start.stones, turn: start.turn, moves: game.moves.slice(0, at), komi: game.komi }
-      : null,
+    estimating && !game.count ? positionOf(start, game.moves.slice(0, at), game.komi) : null,
   );
 
   const send = async (action: string, json: object = {}) => {

@@ -11,7 +11,7 @@ import { t, type Key } from "./i18n";
 import { Choice, follow, Scrubber, Stone, Tick, useKeys, useSteps } from "./parts";
 import { asResult, filled, inRows, percent, toXY, unpacked } from "./points";
 import { announce, complain } from "./status";
-import { afterMove, alternating } from "./rules";
+import { afterMove, alternating, positionOf } from "./rules";
 import { openStudy } from "./study";
 import { useAnalysis } from "./variation";
 
@@ -25,10 +25,6 @@ interface Line {
   shown: number;
 }
 
-function positionOf(base: BoardState, komi: number, moves: string[]) {
-  return { stones: base.stones, turn: base.turn, komi, moves: alternating(base.turn, moves) };
-}
-
 /** Return the board after the shown moves of a line; null if one of them is not legal. */
 function afterLine(line: Line, positions: BoardState[]): BoardState | null {
   let state: BoardState | null = positions[line.from]!;
@@ -40,14 +36,14 @@ export function ReviewPage({ id }: { id: string }) {
   const [review, setReview] = useState<Review | null>(null);
   const [missing, setMissing] = useState("");
   const [attempt, setAttempt] = useState(0);
+  const path = `/reviews/${encodeURIComponent(id)}`;
   const retry = () =>
-    api(`/reviews/${id}/retry`, { method: "POST" }).then(() => setAttempt(attempt + 1), complain);
+    api(`${path}/retry`, { method: "POST" }).then(() => setAttempt(attempt + 1), complain);
   useEffect(() => {
     const stop = new AbortController();
     let known: number | undefined;
     const end = follow(async () => {
       try {
-        const path = `/reviews/${id}`;
         const { signal } = stop;
         const found = await api<Review>(known === undefined ? path : `${path}?known=${known}`, { signal });
         if (signal.aborted) return null;
@@ -98,7 +94,7 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
   const varied = line && afterLine(line, game.positions);
   const base = line && !alone ? game.positions[line.from]! : null;
   const analysis = useAnalysis(
-    line && base && positionOf(base, game.komi, line.moves.slice(0, line.shown)),
+    line && base && positionOf(base, alternating(base.turn, line.moves.slice(0, line.shown)), game.komi),
     50,
   );
   const part = parts[at];
