@@ -174,6 +174,8 @@ def test_prediction_score_and_analysis(client):
     assert client.post("/api/score", json={"stones": wall, "dead": ["E1"]}).status_code == 422
     both = client.post("/api/score", json={"stones": wall, "dead": ["A6"], "alive": ["J6"]})
     assert both.status_code == 422 and "J6 is called dead and alive" in both.text
+    many = client.post("/api/score", json={"stones": wall, "captures": [10**400, 0]})
+    assert many.status_code == 422
     wrong = client.post("/api/score", json={"stones": wall, "komy": 7.5})
     assert wrong.status_code == 422 and "komy" in wrong.text
 

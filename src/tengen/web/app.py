@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -158,7 +159,7 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
         ) from None
     settings = replace(settings, port=listening.getsockname()[1])
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
-    query = f"?token={settings.token}" if settings.token else ""
+    query = f"?{urlencode({'token': settings.token})}" if settings.token else ""
     address = f"http://{shown}:{settings.port}/{query}"
 
     def on_ready() -> None:
