@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ import pytest
 
 from tengen.board import HANDICAP_KOMI, Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
+from tengen.web import games, workers
 from tengen.web.app import Services
 from tengen.web.artifacts import index_upload, listed
 from tengen.web.games import NewGame, WebGame
@@ -33,7 +35,7 @@ from tengen.web.store import (
     rate_answer,
     worst_lessons,
 )
-from tengen.web.workers import CancelledJob, Context, Job, Lane, WorkerDiedError
+from tengen.web.workers import CancelledJob, Context, Job, Lane, OverloadedError, WorkerDiedError
 
 Answer = TypeVar("Answer")
 Processes = Callable[[], list[BaseProcess]]
@@ -228,17 +230,48 @@ def test_the_ladder_knows_older_games_than_the_list(settings):
     services.close()
 
 
-class DyingLane(Lane):
-    """A lane whose processes report and then die while it is closed."""
+class WaitingLane(Lane):
+    """A lane whose processes do nothing."""
 
     def submit(self, task: str, arguments: Any, on_part: Any = None, **options: float) -> Job:
         self.job = Job(task, arguments, on_part)
         return self.job
 
     def close(self) -> None:
+        pass
+
+
+class DyingLane(WaitingLane):
+    """A lane whose processes report and then die while it is closed."""
+
+    def close(self) -> None:
         if self.job.on_part is not None:
             self.job.on_part({"number": 0, "move": None, "position": {}, "progress": None})
         self.job.future.set_exception(WorkerDiedError("it died"))
+
+
+def test_engines_of_other_games_may_have_to_end_but_not_while_they_think(settings, monkeypatch):
+    monkeypatch.setattr(games, "_MOST_ENGINES", 1)
+    made: list[WaitingLane] = []
+
+    def make() -> Lane:
+        made.append(WaitingLane())
+        return made[-1]
+
+    async def play() -> None:
+        services = Services(replace(settings, players=("random",)))
+        room = services.games
+        monkeypatch.setattr(games, "Lane", make)
+        first, second = (game(colour="white", opponent="own-1") for _ in range(2))
+        room.add(first)
+        room.add(second)
+        assert first.job is made[0].job and second.trouble and len(made) == 1
+        room._finish(first, answered(made[0].job, {"move": "C3"}))
+        room.retry(second.id)
+        assert len(made) == 2 and second.job is made[1].job and not second.trouble
+        services.close()
+
+    run(play())
 
 
 def test_a_server_that_ends_takes_in_nothing_more(settings):
@@ -366,6 +399,27 @@ def test_a_long_search_is_cancelled_at_once(lane):
         job.future.result(90)
     assert time.monotonic() - started < 50
     assert waiting.future.result(240)["move"]
+
+
+def test_a_long_job_leaves_room_for_others(wait_for):
+    lane = Lane(2)
+    long = lane.submit("tasks.choose", choosing("mcts:seconds=1000"))
+    wait_for(long.future.running)
+    for _ in range(3):
+        assert lane.submit("tasks.choose", choosing("random")).future.result(240)["move"]
+    assert not long.future.done()
+    lane.close()
+    assert isinstance(long.future.exception(), CancelledJob)
+
+
+def test_more_jobs_than_can_wait_are_refused(lane, monkeypatch):
+    monkeypatch.setattr(workers, "_MOST_JOBS", 2)
+    first, second = (lane.submit("tasks.choose", choosing("mcts:seconds=1000")) for _ in range(2))
+    with pytest.raises(OverloadedError):
+        lane.submit("tasks.choose", choosing("random"))
+    for job in (second, first):
+        job.cancel()
+    assert lane.submit("tasks.choose", choosing("random")).future.result(240)["move"]
 
 
 def test_an_analysis_tells_parts(lane):

@@ -47,12 +47,21 @@ from tengen.web.store import (
     rate_answer,
     worst_lessons,
 )
-from tengen.web.workers import BRIEF, GRACE, CancelledJob, Job, Json, Lane
+from tengen.web.workers import (
+    BRIEF,
+    GRACE,
+    CancelledJob,
+    Job,
+    Json,
+    Lane,
+    OverloadedError,
+)
 
 GAME = "game"
 HINT_PLAYER = "tengen:seconds=0.8"
 _MOST_OPEN = 500  # games held in memory; the others are read again when needed
-_PAUSE = 10.0  # seconds until the machine tries again to store its move
+_MOST_ENGINES = 8  # games with a process for an opponent from the command line
+_PAUSE = 10.0  # seconds until the machine tries again to move, or to store its move
 _STORED = (  # attributes of a game that are stored unchanged
     *("id", "human", "opponent", "seed", "ladder", "version", "teach", "lesson", "lessons"),
     *("resigned", "timed_out", "accepted", "stopped", "open"),
@@ -98,6 +107,7 @@ class WebGame(Session):
     lessons: list[Json] = field(default_factory=list)  # all mistakes, taken back or not
     job: Job | None = None  # the worker's job for this game
     alarm: asyncio.TimerHandle | None = None  # rings when time is up, or for a retry
+    engine: Lane | None = None  # for an opponent from the command line, which may hang
 
     @classmethod
     def start(cls, new: NewGame, board: Board | None = None) -> WebGame:
@@ -129,6 +139,17 @@ class WebGame(Session):
         if self.alarm is not None:
             self.alarm.cancel()
         self.job = self.alarm = None
+
+    def leave(self) -> None:
+        """Stop everything, also the process of the opponent."""
+        self.cancel()
+        self.end_engine()
+
+    def end_engine(self) -> None:
+        """End the process of an opponent from the command line; its next move starts another."""
+        if self.engine is not None:
+            self.engine.close()
+        self.engine = None
 
     def changed(self) -> None:
         """Record a change: raise the version and clear the trouble."""
@@ -312,12 +333,12 @@ class GameService:
         """Delete a game."""
         self._store.delete(GAME, key)
         if game := self._open.pop(key, None):
-            game.cancel()
+            game.leave()
 
     def close(self) -> None:
         """Cancel all jobs; games continue when a server opens the database again."""
         for game in self._open.values():
-            game.cancel()
+            game.leave()
         self._open.clear()
 
     def sgf(self, key: str) -> bytes:
@@ -332,7 +353,7 @@ class GameService:
         """Hold a game in memory; drop idle games if there are too many."""
         quiet = [k for k, g in self._open.items() if g.job is None]
         for key in quiet[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
-            self._open.pop(key).cancel()
+            self._open.pop(key).leave()
         game.clock.since = self._now()
         self._open[game.id] = game
         return game
@@ -348,10 +369,13 @@ class GameService:
             self._reload(game)
             raise
         self._continue(game)
+        if game.is_over:
+            game.end_engine()
 
     def _reload(self, game: WebGame) -> None:
         """Return to the stored game, which undoes a change that could not be stored."""
         self._open.pop(game.id, None)
+        game.leave()
         if not self._store.has(GAME, game.id):
             return
         stored = self._hold(WebGame.from_body(self._store.get(GAME, game.id)))
@@ -371,28 +395,52 @@ class GameService:
 
     def _continue(self, game: WebGame) -> None:
         """Start what comes next: the teacher's review, the search, the judge, the clock's alarm."""
+        is_begun = True
         if game.waits_for_machine and game.needs_lesson:
-            self._submit(game, "tasks.lesson")
+            is_begun = self._submit(game, "tasks.lesson")
         elif game.waits_for_machine and not (game.lesson and game.lesson["asks"]):
             opponent = self.opponents.get(game.opponent)
             if opponent is None:
                 game.trouble = "this opponent is not on the server's list any more"
                 return
             more = {"player": opponent.spec, "seed": game.seed, "seconds": game.budget()}
-            self._submit(game, "tasks.choose", GRACE, **more)
+            own = opponent.kind == "own"
+            is_begun = self._submit(game, "tasks.choose", GRACE, own=own, **more)
         elif game.is_counting and game.dead is None:
-            self._submit(game, "tasks.judge")
-        if game.clock.limited and game.status == "playing":
+            is_begun = self._submit(game, "tasks.judge")
+        if is_begun and game.clock.limited and game.status == "playing":
             left = game.clock.remaining(game.board.turn, game.board.turn, self._now())
             game.alarm = asyncio.get_running_loop().call_later(left + 0.05, self._ring, game)
 
-    def _submit(self, game: WebGame, task: str, grace: float = BRIEF, **more: Any) -> None:
+    def _engine(self, game: WebGame) -> Lane:
+        """Return a game's own lane; for it, an engine that is not thinking may have to end."""
+        if game.engine is None:
+            others = [other for other in self._open.values() if other.engine is not None]
+            if len(others) >= _MOST_ENGINES:
+                idle = next((other for other in others if other.job is None), None)
+                if idle is None:
+                    raise OverloadedError("the engines of other games think; this one has to wait")
+                idle.end_engine()
+            game.engine = Lane()
+        return game.engine
+
+    def _submit(
+        self, game: WebGame, task: str, grace: float = BRIEF, *, own: bool = False, **more: Any
+    ) -> bool:
+        """Begin a job for a game; if too many others run, try again later and return False."""
         loop = asyncio.get_running_loop()
         arguments = {"board": to_value(game.board), **more}
-        job = game.job = self._lane.submit(task, arguments, grace=grace)
+        try:
+            lane = self._engine(game) if own else self._lane
+            job = game.job = lane.submit(task, arguments, grace=grace)
+        except OverloadedError as busy:
+            game.trouble = str(busy)
+            game.alarm = loop.call_later(_PAUSE, self._continue, game)
+            return False
         job.future.add_done_callback(
             lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, game, job)
         )
+        return True
 
     def _ring(self, game: WebGame) -> None:
         with self._postponing(game):
@@ -549,7 +597,7 @@ async def _loses_by_passing(request: Request, key: str) -> bool:
     game = services.games.game(key)
     if game.is_over or game.is_counting or game.waits_for_machine or game.human == BOTH:
         return False
-    found = await ask(request, services.looking, "tasks.is_open", board=to_value(game.board))
+    found = await ask(request, services.playing, "tasks.is_open", board=to_value(game.board))
     return bool(found["open"])
 
 
@@ -592,7 +640,7 @@ async def hint(request: Request, key: str) -> Json:
     services = services_of(request)
     game = services.games.game(key)
     arguments: Json = {"board": to_value(game.board), "player": HINT_PLAYER, "seed": game.seed}
-    return await ask(request, services.looking, "tasks.hint", GRACE, **arguments)
+    return await ask(request, services.searching, "tasks.hint", GRACE, **arguments)
 
 
 @router.get("/games/{key}/sgf")

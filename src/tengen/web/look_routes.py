@@ -122,7 +122,7 @@ async def analyse(
     request: Request, position: PositionBody, visits: Annotated[int, Query(ge=2, le=2500)] = 125
 ) -> StreamingResponse:
     """Search a position; stream one JSON value per line. Close the connection to stop."""
-    lane = services_of(request).looking
+    lane = services_of(request).searching
     player = f"tengen:visits={visits}"
     arguments = {"board": to_value(position.board()), "player": player, "seed": 0}
 
