@@ -18,6 +18,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.contracts import Candidate, Player, Report
+from tengen.errors import EngineError
 from tengen.gtp.analysis import AnalysisServer
 from tengen.learners.network import DESIGNS
 from tengen.learners.network.learner import untrained
@@ -301,6 +302,20 @@ def test_an_illegal_move_is_told_in_the_words_that_katrain_looks_for() -> None:
 def test_a_missing_field_is_named() -> None:
     for name in ("rules", "boardXSize", "boardYSize", "moves"):
         assert ask({key: value for key, value in BASE.items() if key != name})[0]["field"] == name
+
+
+def test_only_a_fault_of_the_query_names_a_field() -> None:
+    class Broken:
+        name = "broken"
+
+        def supports(self, rows: int, cols: int) -> bool:
+            return rows == cols == 5
+
+        def choose(self, board: Board, rng: np.random.Generator) -> int:
+            raise EngineError("the engine is gone")
+
+    assert ask(query(), player=Broken()) == [{"error": "the engine is gone", "id": "q"}]
+    assert ask(query(boardXSize=7), player=Broken())[0]["field"] == "boardXSize"
 
 
 def test_superko_of_a_game_under_other_rules_is_let_pass() -> None:

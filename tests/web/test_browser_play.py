@@ -170,6 +170,20 @@ def test_two_tabs_show_the_same_game(server, open_page, client, click):
         page.get_by_text("This game was deleted.").wait_for()
 
 
+def test_eight_tabs_play_at_once(server, open_page, client, click):
+    first = open_page(server.url)
+    tabs = [first, *(first.context.new_page() for _ in range(7))]
+    for tab in tabs:  # all load before any is played in
+        tab.goto(server.url)
+        begin(tab)
+        your_move(tab)
+    for tab in tabs:
+        tab.bring_to_front()
+        click(tab, "E5")
+        answered(tab)
+        assert game_of(tab, client)["moves"][0] == ["B", "E5"]
+
+
 def test_a_phone_confirms_moves_on_large_boards(server, open_page, click):
     page = open_page(server.url, **PHONE)
     begin(page, size="13×13")
@@ -243,6 +257,38 @@ def test_two_people_step_through_their_game(server, open_page, click):
     page.keyboard.press("ArrowLeft")
     page.get_by_role("button", name="Back to the game").click()
     page.get_by_text("Black to move").wait_for()
+
+
+def test_suicide_is_played_stepped_through_and_studied(server, open_page, client, click):
+    rules = {"size": 13, "opponent": "person", "rules": "new_zealand"}
+    key = client.post("/api/games", json=rules).json()["id"]
+    for move in ("A2", "A4", "A3", "B2", "E5", "B3", "E6", "B1"):
+        client.post(f"/api/games/{key}/moves", json={"move": move}).raise_for_status()
+    page = open_page(f"{server.url}/#/play/{key}")
+    page.get_by_role("checkbox", name="Confirm moves").check()
+    click(page, "A1", 13)  # the last liberty of three black stones
+    page.get_by_role("button", name="Play A1").click()
+    page.locator(".moves li").nth(8).wait_for(state="attached")
+    assert black_stones(page) == 2
+    page.get_by_role("checkbox", name="Estimate").check()
+    page.locator(".estimate").wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.locator(".scrubber output", has_text="8").wait_for()
+    assert black_stones(page) == 4
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Open in Study").click()
+    page.locator(".tree g").first.wait_for()
+    page.get_by_role("button", name="Last position").click()
+    assert black_stones(page) == 2
+    assert page.get_by_role("alert").inner_text() == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["toString", "constructor", "play/%", "play/..%2Fladder", "review/%"]
+)
+def test_an_address_of_no_page_shows_one_that_is(server, open_page, name):
+    page = open_page(f"{server.url}/#/{name}")
+    page.get_by_role("heading", level=1).wait_for()
 
 
 def test_variations_are_edited_commented_pasted_and_saved(

@@ -42,13 +42,14 @@ def log_of(server: Server) -> list[str]:
 
 @contextmanager
 def streams(server: Server, count: int) -> Iterator[None]:
-    """Hold streams of one game open, as pages do."""
-    with server.client() as client:
-        key = client.post("/api/games", json={"size": 9}).json()["id"]
+    """Hold streams of analyses open, as pages do."""
     held = []
     for _ in range(count):
         held.append(socket.create_connection(("127.0.0.1", server.port)))
-        request = f"GET /api/games/{key}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        request = (
+            "POST /api/analyse?visits=2500 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+        )
         held[-1].sendall(request.encode())
         assert b"200" in held[-1].recv(4096)
     yield

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 
+TOY = Path(__file__).parents[1] / "arena" / "toy_engine.py"
 Wait = Callable[..., Any]
 
 
@@ -146,19 +149,19 @@ def test_the_ladder_follows_results(client):
     assert client.get("/api/ladder", params={"size": 13}).json()["opponent"] == "level-1"
 
 
-def test_events_tell_every_change_until_the_game_is_deleted(client):
+def test_a_page_is_told_what_changed_since_its_version(client, wait_for):
     game = begin(client)
     place = f"/api/games/{game['id']}"
     assert game["id"] in [entry["id"] for entry in client.get("/api/games").json()]
-    with client.stream("GET", f"{place}/events") as events:
-        lines = events.iter_lines()
-        assert next(lines) == "event: state"
-        act(client, game, "moves", move="E5").raise_for_status()
-        told = [line for _ in range(8) if (line := next(lines)).startswith("data:")]
-        assert '"E5"' in told[-1]
-        assert client.delete(place).status_code == 204
-        assert "event: gone" in list(lines)  # and the stream ends
-    assert client.get(place).status_code == client.delete(place).status_code == 404
+    assert client.get(place, params={"version": game["version"]}).status_code == 204
+    act(client, game, "moves", move="E5").raise_for_status()
+    settled(client, wait_for, game)
+    news = client.get(place, params={"version": game["version"]}).json()
+    assert news == show(client, game) and len(news["moves"]) == 2
+    assert client.get(place, params={"version": news["version"]}).status_code == 204
+    assert client.delete(place).status_code == 204
+    assert client.get(place, params={"version": news["version"]}).status_code == 404
+    assert client.delete(place).status_code == 404
 
 
 def test_a_hint_has_lines_and_win_rates(client):
@@ -179,6 +182,20 @@ def test_a_broken_engine_is_told_and_loses_no_game(make_server, wait_for):
         act(client, game, "retry").raise_for_status()
         wait_for(lambda: show(client, game)["trouble"])
         assert act(client, game, "undo").json()["moves"] == []
+
+
+def test_a_hung_engine_stops_only_its_own_game(make_server, wait_for):
+    server = make_server("--player", f"gtp:{sys.executable} {TOY} --hang-at 1")
+    with server.client() as client:
+        hung = [begin(client, opponent="own-1", colour="white") for _ in range(2)]
+        game = begin(client)
+        act(client, game, "moves", move="E5").raise_for_status()
+        assert len(settled(client, wait_for, game)["moves"]) == 2
+        assert act(client, game, "moves", move="pass").json()["question"] == "pass"
+        assert all(show(client, one)["thinking"] for one in hung)
+        for one in hung:
+            state = act(client, one, "moves", move="resign").json()
+            assert state["status"] == "over" and not state["thinking"]
 
 
 def test_a_pass_that_loses_points_is_asked_about_and_does_not_end_the_game(client, wait_for):

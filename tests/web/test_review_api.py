@@ -40,20 +40,19 @@ def finished(client: httpx.Client, wait_for: Wait, key: str) -> dict[str, Any]:
     return wait_for(done, 300)
 
 
-def test_a_review_streams_and_ends_as_sgf_and_table(client, wait_for):
+def test_a_review_tells_what_is_new_and_ends_as_sgf_and_table(client, wait_for):
     [made] = add(client, SHORT, name="a.sgf", visits=4)
     assert made["black"] == EVIL and made["moves"] == 10
     told: dict[int, dict[str, Any]] = {}
-    stages: list[str] = []
-    with client.stream("GET", f"/api/reviews/{made['id']}/events") as events:
-        for line in events.iter_lines():
-            if line == "event: done":
-                break
-            value = json.loads(line[5:]) if line.startswith("data:") else None
-            if value and "position" in value:
-                told[value["number"]] = value  # a position comes again when it is searched
-            elif value:
-                stages.append(value["stage"])
+    stages: set[str] = set()
+    found = {"changes": 0, "status": "waiting"}
+    while found["status"] == "waiting":
+        time.sleep(0.02)
+        query = {"known": found["changes"]}
+        found = client.get(f"/api/reviews/{made['id']}", params=query).json()
+        # A position comes again when it is searched.
+        told |= {part["number"]: part for part in found["parts"]}
+        stages |= {found["progress"]["stage"]} if found["progress"] else set()
     found = finished(client, wait_for, made["id"])
     assert found["status"] == "done" and len(found["parts"]) == 11
     assert [told[number] for number in range(11)] == found["parts"]
@@ -175,6 +174,8 @@ def test_prediction_score_and_analysis(client):
     assert client.post("/api/score", json={"stones": wall, "dead": ["E1"]}).status_code == 422
     both = client.post("/api/score", json={"stones": wall, "dead": ["A6"], "alive": ["J6"]})
     assert both.status_code == 422 and "J6 is called dead and alive" in both.text
+    many = client.post("/api/score", json={"stones": wall, "captures": [10**400, 0]})
+    assert many.status_code == 422
     wrong = client.post("/api/score", json={"stones": wall, "komy": 7.5})
     assert wrong.status_code == 422 and "komy" in wrong.text
 

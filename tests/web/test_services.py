@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,12 +18,13 @@ import pytest
 
 from tengen.board import HANDICAP_KOMI, Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
+from tengen.web import games, workers
 from tengen.web.app import Services
 from tengen.web.artifacts import index_upload, listed
 from tengen.web.games import NewGame, WebGame
 from tengen.web.machines import list_opponents, next_rung
 from tengen.web.positions import packed, to_board, to_value
-from tengen.web.services import Settings, Watchers, ask, parts_of
+from tengen.web.services import Settings, ask, parts_of
 from tengen.web.store import (
     PROBLEM,
     Store,
@@ -33,7 +35,7 @@ from tengen.web.store import (
     rate_answer,
     worst_lessons,
 )
-from tengen.web.workers import CancelledJob, Context, Job, Lane, WorkerDiedError
+from tengen.web.workers import CancelledJob, Context, Job, Lane, OverloadedError, WorkerDiedError
 
 Answer = TypeVar("Answer")
 Processes = Callable[[], list[BaseProcess]]
@@ -174,17 +176,16 @@ def test_a_handicap_leaves_white_half_a_point_unless_told_otherwise():
     assert game(size=9, handicap=2, komi=3.5).board.komi == 3.5
 
 
-def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored_and_told(settings):
+def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored(settings):
     async def play() -> None:
         services = Services(settings)
         room = services.games
         key = room.add(game(minutes=1.0))["id"]
-        waiting = await watch(room.game(key).watchers)
         late = time.monotonic() + 61.0
         room._now = lambda: late
         with pytest.raises(IllegalMoveError, match="time is up"):
             room.change(key, None, lambda table, now: table.play("C3", now))
-        assert await waiting and room.state(key)["result"] == "W+T"
+        assert room.state(key)["result"] == "W+T"
         [stored] = services.store.list("game")
         assert stored["result"] == "W+T" and stored["status"] == "over"
         services.close()
@@ -210,23 +211,16 @@ def test_a_change_of_the_systems_time_moves_no_clock(settings, monkeypatch, jump
     run(play())
 
 
-async def watch(watchers: Watchers) -> asyncio.Task[bool]:
-    """Return what ends with the next change."""
-    changes = watchers.changes()
-    assert await anext(changes)  # that of now
-    return asyncio.ensure_future(anext(changes))  # type: ignore[arg-type]
-
-
 def test_a_machine_that_answers_too_late_loses(settings):
     async def play() -> None:
         lane = DyingLane()
         services = Services(settings, playing=lane)
         room, table = services.games, game(colour="white", minutes=1.0)
-        waiting = await watch(room.game(room.add(table)["id"]).watchers)
+        room.add(table)
         late = time.monotonic() + 61.0
         room._now = lambda: late
         room._finish(room._open[table.id], answered(lane.job, {"move": "C3"}))
-        assert await waiting and not table.trouble
+        assert not table.trouble
         [stored] = services.store.list("game")
         assert stored["result"] == "W+T" and stored["moves"] == 0
         room.close()
@@ -254,30 +248,48 @@ def test_the_ladder_knows_older_games_than_the_list(settings):
     services.close()
 
 
-def test_watchers_hear_of_changes_until_they_leave():
-    async def follow() -> None:
-        watchers = Watchers()
-        staying, leaving = await watch(watchers), await watch(watchers)
-        await asyncio.sleep(0)
-        leaving.cancel()
-        await asyncio.sleep(0)
-        watchers.tell()
-        assert await staying and leaving.cancelled() and len(watchers.queues) == 1
-
-    run(follow())
-
-
-class DyingLane(Lane):
-    """A lane whose processes report and then die while it is closed."""
+class WaitingLane(Lane):
+    """A lane whose processes do nothing."""
 
     def submit(self, task: str, arguments: Any, on_part: Any = None, **options: float) -> Job:
         self.job = Job(task, arguments, on_part)
         return self.job
 
     def close(self) -> None:
+        pass
+
+
+class DyingLane(WaitingLane):
+    """A lane whose processes report and then die while it is closed."""
+
+    def close(self) -> None:
         if self.job.on_part is not None:
             self.job.on_part({"number": 0, "move": None, "position": {}, "progress": None})
         self.job.future.set_exception(WorkerDiedError("it died"))
+
+
+def test_engines_of_other_games_may_have_to_end_but_not_while_they_think(settings, monkeypatch):
+    monkeypatch.setattr(games, "_MOST_ENGINES", 1)
+    made: list[WaitingLane] = []
+
+    def make() -> Lane:
+        made.append(WaitingLane())
+        return made[-1]
+
+    async def play() -> None:
+        services = Services(replace(settings, players=("random",)))
+        room = services.games
+        monkeypatch.setattr(games, "Lane", make)
+        first, second = (game(colour="white", opponent="own-1") for _ in range(2))
+        room.add(first)
+        room.add(second)
+        assert first.job is made[0].job and second.trouble and len(made) == 1
+        room._finish(first, answered(made[0].job, {"move": "C3"}))
+        room.retry(second.id)
+        assert len(made) == 2 and second.job is made[1].job and not second.trouble
+        services.close()
+
+    run(play())
 
 
 def test_a_server_that_ends_takes_in_nothing_more(settings):
@@ -405,6 +417,27 @@ def test_a_long_search_is_cancelled_at_once(lane):
         job.future.result(90)
     assert time.monotonic() - started < 50
     assert waiting.future.result(240)["move"]
+
+
+def test_a_long_job_leaves_room_for_others(wait_for):
+    lane = Lane(2)
+    long = lane.submit("tasks.choose", choosing("mcts:seconds=1000"))
+    wait_for(long.future.running)
+    for _ in range(3):
+        assert lane.submit("tasks.choose", choosing("random")).future.result(240)["move"]
+    assert not long.future.done()
+    lane.close()
+    assert isinstance(long.future.exception(), CancelledJob)
+
+
+def test_more_jobs_than_can_wait_are_refused(lane, monkeypatch):
+    monkeypatch.setattr(workers, "_MOST_JOBS", 2)
+    first, second = (lane.submit("tasks.choose", choosing("mcts:seconds=1000")) for _ in range(2))
+    with pytest.raises(OverloadedError):
+        lane.submit("tasks.choose", choosing("random"))
+    for job in (second, first):
+        job.cancel()
+    assert lane.submit("tasks.choose", choosing("random")).future.result(240)["move"]
 
 
 def test_an_analysis_tells_parts(lane):

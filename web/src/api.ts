@@ -104,6 +104,7 @@ export interface Game {
   moves: [string, string][];
   last: string | null;
   captures: Record<Colour, number>;
+  suicide: boolean;
   illegal: string[];
   status: "playing" | "counting" | "over";
   thinking: boolean;
@@ -156,6 +157,8 @@ export interface BoardState {
   turn: Colour;
   last: string | null;
   captures: [number, number];
+  /** Whether the rules allow it; not unless told. */
+  suicide?: boolean;
 }
 
 export interface GameRecord {
@@ -263,7 +266,7 @@ export interface Review {
   trouble: string;
   summary: Summary | null;
   progress: Progress | null;
-  /** Updates that the parts include; the stream of events continues from there. */
+  /** Updates that the parts include. */
   changes?: number;
   game: WholeGame;
   parts: Part[];

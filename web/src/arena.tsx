@@ -46,7 +46,7 @@ interface Tables {
 const REFRESH = 5000;
 
 export function Arena({ argument }: { argument: string }) {
-  const [id = "", game = ""] = argument.split(":");
+  const [id = "", game = ""] = argument.split(":").map(encodeURIComponent);
   const [arenas] = useLoaded<Entry[]>("/arenas");
   const chosen = id || arenas?.[0]?.id;
   return (

@@ -56,7 +56,7 @@ export function Laboratory({ argument }: { argument: string }) {
 }
 
 function Curves({ id }: { id: string }) {
-  const [training] = usePolled<Training>(`/trainings/${id}`, REFRESH);
+  const [training] = usePolled<Training>(`/trainings/${encodeURIComponent(id)}`, REFRESH);
   if (!training) return <p class="note">{t("reading")}</p>;
   const over = training.over ? training.columns[training.over]! : [];
   const names = Object.keys(training.columns).filter((name) => name !== training.over);

@@ -36,10 +36,19 @@ const VIEWS: Record<string, [title: Key, view: View]> = {
   api: ["api", () => <ApiPage />],
 };
 
+/** Decode an argument of the address; one that cannot be is taken as it is. */
+function decoded(argument: string): string {
+  try {
+    return decodeURIComponent(argument);
+  } catch {
+    return argument;
+  }
+}
+
 function useHash(): [string, string] {
   const read = (): [string, string] => {
     const [, name = "", argument = ""] = location.hash.split("/");
-    return [name in VIEWS ? name : "play", decodeURIComponent(argument)];
+    return [Object.hasOwn(VIEWS, name) ? name : "play", decoded(argument)];
   };
   const [place, setPlace] = useState(read);
   useEffect(() => {

@@ -7,6 +7,38 @@ import { t } from "./i18n";
 import { asResult } from "./points";
 import { complain } from "./status";
 
+const SOON = 100;
+const LONGEST = 1000;
+
+/**
+ * Follow what changes on the server: `look` asks once and says whether there was news, or null at
+ * the end. Asking is frequent after news, every second otherwise, and at once when the page is shown.
+ * A stream would hold one of the six connections that a browser has for all its tabs.
+ */
+export function follow(look: () => Promise<boolean | null>): () => void {
+  let timer = 0;
+  let pause = SOON;
+  let over = false;
+  const ask = async () => {
+    clearTimeout(timer);
+    const news = await look().catch(() => false); // the server may come back
+    if (over || news === null) return;
+    pause = news ? SOON : Math.min(1.5 * pause, LONGEST);
+    clearTimeout(timer);
+    timer = setTimeout(ask, pause);
+  };
+  const shown = () => {
+    if (!document.hidden) void ask();
+  };
+  document.addEventListener("visibilitychange", shown);
+  void ask();
+  return () => {
+    over = true;
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", shown);
+  };
+}
+
 /** Load something again and again, each time some while after the last answer came or failed. */
 export function usePolled<T>(path: string, pause: number | null): [T | null, () => void] {
   const [value, setValue] = useState<T | null>(null);

@@ -2,14 +2,14 @@
 
 import type { Marker } from "@sabaki/shudan";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent } from "./api";
+import { api, ApiError, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent } from "./api";
 import { Board, BoardText } from "./board";
 import { Hints, moveName } from "./hints";
 import { store, stored, t } from "./i18n";
 import { nameOf, strengthOf } from "./newgame";
-import { EstimateWords, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
+import { EstimateWords, follow, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
 import { inRows, paintOf, unpacked } from "./points";
-import { afterMove, moveNumbers, opposite, replay } from "./rules";
+import { afterMove, moveNumbers, opposite, positionOf, replay } from "./rules";
 import { knock } from "./sound";
 import { announce, complain } from "./status";
 import { openStudy } from "./study";
@@ -40,23 +40,25 @@ export function Play({ id }: { id: string }) {
     shown.current = null;
     setGame(null);
     setMissing("");
-    let source: EventSource | null = null;
     const stop = new AbortController();
-    api<Game>(`/games/${id}`, { signal: stop.signal }).then(
-      (found) => {
-        take(found);
-        source = new EventSource(`/api/games/${id}/events`);
-        source.addEventListener("state", (event) => take(JSON.parse(event.data)));
-        source.addEventListener("gone", () => {
-          source?.close();
-          setMissing(t("gameDeleted"));
-        });
-      },
-      (problem) => stop.signal.aborted || setMissing(problem.message),
-    );
+    const end = follow(async () => {
+      const known = shown.current;
+      // Trouble may come and go without a new version.
+      const place = `/games/${encodeURIComponent(id)}`;
+      const query = known && !known.trouble ? `?version=${known.version}` : "";
+      try {
+        const found = await api<Game | undefined>(`${place}${query}`, { signal: stop.signal });
+        if (found && !stop.signal.aborted) take(found);
+        return found !== undefined && !found.trouble;
+      } catch (problem) {
+        if (stop.signal.aborted || !(problem instanceof ApiError) || (known && problem.status !== 404)) return false;
+        setMissing(known ? t("gameDeleted") : problem.message);
+        return null;
+      }
+    });
     return () => {
       stop.abort();
-      source?.close();
+      end();
     };
   }, [id]);
 
@@ -102,7 +104,7 @@ function Table({ game, take, opponent }: TableProps) {
   }, [version]);
 
   const start = useMemo<BoardState>(
-    () => ({ stones: game.start, turn: game.moves[0]?.[0] === "W" ? "white" : game.moves.length ? "black" : game.turn, last: null, captures: [0, 0] }),
+    () => ({ stones: game.start, turn: game.moves[0]?.[0] === "W" ? "white" : game.moves.length ? "black" : game.turn, last: null, captures: [0, 0], suicide: game.suicide }),
     [id, game.moves.length === 0],
   );
   const positions = useMemo(() => replay(start, game.moves), [start, game.moves]);
@@ -116,6 +118,7 @@ function Table({ game, take, opponent }: TableProps) {
     turn: game.turn,
     last: game.last,
     captures: [game.captures.black, game.captures.white],
+    suicide: game.suicide,
   };
   const state: BoardState =
     view !== null ? (positions[view] ?? now) : ahead?.version === version ? ahead.state : now;
@@ -128,9 +131,7 @@ function Table({ game, take, opponent }: TableProps) {
   const sent = ahead?.version === version; // until the server answers, nothing else is played
   const yours = playing && (both || game.turn === game.you) && !stopped && !sent;
   const estimated = useEstimate(
-    estimating && !game.count
-      ? { stones: start.stones, turn: start.turn, moves: game.moves.slice(0, at), komi: game.komi }
-      : null,
+    estimating && !game.count ? positionOf(start, game.moves.slice(0, at), game.komi) : null,
   );
 
   const send = async (action: string, json: object = {}) => {

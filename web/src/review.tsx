@@ -3,15 +3,15 @@
 
 import type { Marker } from "@sabaki/shudan";
 import { useEffect, useState } from "preact/hooks";
-import { api, type BoardState, type MoveReview, type Part, type Review } from "./api";
+import { api, ApiError, type BoardState, type MoveReview, type Part, type Review } from "./api";
 import { Board, BoardText } from "./board";
 import { Curve, type Shown } from "./curve";
 import { Hints, moveName } from "./hints";
 import { t, type Key } from "./i18n";
-import { Choice, Scrubber, Stone, Tick, useKeys, useSteps } from "./parts";
+import { Choice, follow, Scrubber, Stone, Tick, useKeys, useSteps } from "./parts";
 import { asResult, filled, inRows, percent, toXY, unpacked } from "./points";
 import { announce, complain } from "./status";
-import { afterMove, alternating } from "./rules";
+import { afterMove, alternating, positionOf } from "./rules";
 import { openStudy } from "./study";
 import { useAnalysis } from "./variation";
 
@@ -25,10 +25,6 @@ interface Line {
   shown: number;
 }
 
-function positionOf(base: BoardState, komi: number, moves: string[]) {
-  return { stones: base.stones, turn: base.turn, komi, moves: alternating(base.turn, moves) };
-}
-
 /** Return the board after the shown moves of a line; null if one of them is not legal. */
 function afterLine(line: Line, positions: BoardState[]): BoardState | null {
   let state: BoardState | null = positions[line.from]!;
@@ -40,38 +36,35 @@ export function ReviewPage({ id }: { id: string }) {
   const [review, setReview] = useState<Review | null>(null);
   const [missing, setMissing] = useState("");
   const [attempt, setAttempt] = useState(0);
+  const path = `/reviews/${encodeURIComponent(id)}`;
   const retry = () =>
-    api(`/reviews/${id}/retry`, { method: "POST" }).then(() => setAttempt(attempt + 1), complain);
+    api(`${path}/retry`, { method: "POST" }).then(() => setAttempt(attempt + 1), complain);
   useEffect(() => {
     const stop = new AbortController();
-    let source: EventSource | null = null;
-    api<Review>(`/reviews/${id}`, { signal: stop.signal }).then(
-      (found) => {
-        setReview(found);
-        if (found.status !== "waiting") return;
-        source = new EventSource(`/api/reviews/${id}/events?known=${found.changes ?? 0}`);
-        source.addEventListener("part", (event) => {
-          const part: Part = JSON.parse(event.data);
-          setReview((old) => {
-            if (!old) return old;
-            const parts = [...old.parts];
-            parts[part.number] = part;
-            return { ...old, parts };
-          });
+    let known: number | undefined;
+    const end = follow(async () => {
+      try {
+        const { signal } = stop;
+        const found = await api<Review>(known === undefined ? path : `${path}?known=${known}`, { signal });
+        if (signal.aborted) return null;
+        setReview((old) => {
+          if (found.game || !old) return found;
+          const parts = [...old.parts];
+          for (const part of found.parts) parts[part.number] = part;
+          return { ...found, game: old.game, parts };
         });
-        source.addEventListener("progress", (event) => {
-          setReview((old) => old && { ...old, progress: JSON.parse(event.data) });
-        });
-        source.addEventListener("done", (event) => {
-          setReview((old) => old && { ...old, ...JSON.parse(event.data) });
-          source?.close();
-        });
-      },
-      (problem) => stop.signal.aborted || setMissing(problem.message),
-    );
+        const news = known !== found.changes;
+        known = found.changes;
+        return found.status === "waiting" ? news : null;
+      } catch (problem) {
+        if (stop.signal.aborted || !(problem instanceof ApiError) || (known !== undefined && problem.status !== 404)) return false;
+        setMissing(problem.message);
+        return null;
+      }
+    });
     return () => {
       stop.abort();
-      source?.close();
+      end();
     };
   }, [id, attempt]);
   if (missing) {
@@ -101,7 +94,7 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
   const varied = line && afterLine(line, game.positions);
   const base = line && !alone ? game.positions[line.from]! : null;
   const analysis = useAnalysis(
-    line && base && positionOf(base, game.komi, line.moves.slice(0, line.shown)),
+    line && base && positionOf(base, alternating(base.turn, line.moves.slice(0, line.shown)), game.komi),
     50,
   );
   const part = parts[at];

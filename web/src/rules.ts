@@ -19,7 +19,7 @@ export function alternating(first: Colour, moves: string[]): Move[] {
   return moves.map((move, i) => [(first === "black") === (i % 2 === 0) ? "B" : "W", move]);
 }
 
-/** Play a move: take what has no liberties left; refuse occupied points and suicide. */
+/** Play a move: take what has no liberties left; refuse occupied points, and suicide where it is not allowed. */
 export function afterMove(state: BoardState, move: string): BoardState | null {
   const turn = opposite(state.turn);
   const point = toXY(move, state.stones.length);
@@ -35,10 +35,18 @@ export function afterMove(state: BoardState, move: string): BoardState | null {
     for (const [i, j] of block) grid[j]![i] = ".";
     taken += block.length;
   }
-  if (!taken && dead(grid, point).length) return null;
+  const lost = taken ? [] : dead(grid, point);
+  if (lost.length && !state.suicide) return null;
+  for (const [i, j] of lost) grid[j]![i] = ".";
   const captures: [number, number] = [...state.captures];
   captures[state.turn === "black" ? 0 : 1] += taken;
-  return { stones: grid.map((row) => row.join("")), turn, last: move, captures };
+  captures[state.turn === "black" ? 1 : 0] += lost.length;
+  return { ...state, stones: grid.map((row) => row.join("")), turn, last: move, captures };
+}
+
+/** Return a position as the server takes it: stones, then moves, by rules that allow them. */
+export function positionOf({ stones, turn, suicide }: BoardState, moves: Move[], komi: number) {
+  return { stones, turn, moves, komi, ...(suicide && { rules: "new_zealand" }) };
 }
 
 /** Return the position before the first move and after each one, as far as the moves are legal. */

@@ -4,6 +4,9 @@ import type { BoardState, Colour } from "./api";
 import { toVertex, toXY } from "./points";
 import { afterMove, blank } from "./rules";
 
+/** The names of rules that allow suicide. */
+const ALLOW = /^\s*(nz|new[ _-]zealand|goe|ing|tt|tromp[ _-]taylor)\s*$/i;
+
 export interface Node {
   props: Record<string, string[]>;
   parent: Node | null;
@@ -129,7 +132,7 @@ export function lineThrough(node: Node): Node[] {
 export function boardAt(node: Node): BoardState {
   const path = pathTo(node);
   const [rows, cols] = sizeOf(path[0]!);
-  let state = blank(rows, cols);
+  let state: BoardState = { ...blank(rows, cols), suicide: ALLOW.test(path[0]!.props.RU?.[0] ?? "") };
   for (const { props } of path) {
     if (props.AB || props.AW || props.AE) {
       const grid = state.stones.map((row) => [...row]);

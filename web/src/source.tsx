@@ -1,11 +1,11 @@
 // A position to look at: a game from a file that one steps through, or moves played freely.
 
 import { useEffect, useState } from "preact/hooks";
-import { api, type BoardState, type Colour, type WholeGame } from "./api";
+import { api, type BoardState, type WholeGame } from "./api";
 import { t } from "./i18n";
 import { Choice, Drop, SIZES } from "./parts";
 import { complain } from "./status";
-import { alternating, blank } from "./rules";
+import { alternating, blank, positionOf } from "./rules";
 
 export interface Source {
   game: WholeGame | null;
@@ -14,32 +14,19 @@ export interface Source {
   extra: string[];
 }
 
-export interface Asked {
-  stones: string[];
-  turn: Colour;
-  moves: [string, string][];
-  komi: number;
-}
+export type Asked = ReturnType<typeof positionOf>;
 
 export const EMPTY: Source = { game: null, size: 9, at: 0, extra: [] };
 
 /** Return what to ask the server about, with the history where there is one. */
 export function asked({ game, size, at, extra }: Source): Asked {
-  if (!game) {
-    const start = blank(size);
-    return { stones: start.stones, turn: "black", moves: alternating("black", extra), komi: 7.5 };
-  }
+  if (!game) return positionOf(blank(size), alternating("black", extra), 7.5);
   const here = game.positions[at]!;
   const more = alternating(here.turn, extra);
-  if (game.line.length < at) return { stones: here.stones, turn: here.turn, moves: more, komi: game.komi };
+  if (game.line.length < at) return positionOf(here, more, game.komi);
   const start = game.positions[0]!;
-  const first = game.line[0]?.[0] === "W" ? "white" : game.line.length ? "black" : start.turn;
-  return {
-    stones: start.stones,
-    turn: first,
-    moves: [...game.line.slice(0, at), ...more],
-    komi: game.komi,
-  };
+  const turn = game.line[0]?.[0] === "W" ? "white" : game.line.length ? "black" : start.turn;
+  return positionOf({ ...start, turn }, [...game.line.slice(0, at), ...more], game.komi);
 }
 
 /** Return the board of a source; an illegal move is taken back with a word. */

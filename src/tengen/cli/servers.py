@@ -117,6 +117,8 @@ def web(
         raise TengenError(f"{missing[0]}: there is no such file")
     if token == "new":
         token = secrets.token_urlsafe(18)
+    if token and not token.isprintable():
+        raise TengenError("--token: a character in it cannot be printed")
     if host not in LOOPBACK and len(token or "") < _TOKEN_LENGTH:
         raise TengenError(
             f"--host {host}: others can reach it; give --token with at least {_TOKEN_LENGTH} "

@@ -539,8 +539,10 @@ class AnalysisServer:
         while (task := self._next()) is not None:
             try:
                 self._write(self._analyse(*task))
-            except TengenError as failure:
-                self._refuse(str(failure), "rules", task[0].fields.id)
+            except QueryError as mistake:
+                self._refuse(str(mistake), mistake.field, task[0].fields.id)
+            except TengenError as failure:  # of the player, not of the query
+                self._write({"error": str(failure), "id": task[0].fields.id})
             except Exception as bug:
                 self._write_bug(bug, task[0].fields.id)
             finally:
@@ -562,7 +564,8 @@ class AnalysisServer:
         board = turn.board
         player = self._made(board)
         if not plays_on(player, board.rows, board.cols):
-            raise TengenError(f"{player.name} does not play on {board.rows}x{board.cols}")
+            size = f"{board.rows}x{board.cols}"
+            raise QueryError(f"{player.name} does not play on {size}", "boardXSize")
         visits = query.visits or self.visits
         if visits or not any(getattr(player, name, None) for name in _LIMITS):
             player = contracts.limit_visits(player, visits or _VISITS)

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -31,14 +32,16 @@ from tengen.web.security import Connection, Guard
 from tengen.web.services import Settings
 from tengen.web.store import StorageError, Store, UnknownItemError
 from tengen.web.tasks import STATIC
-from tengen.web.workers import CancelledJob, Lane, compile_kernels
+from tengen.web.workers import CancelledJob, Lane, OverloadedError, compile_kernels
 
 # Folders of the guides: in an installed package, and in a clone.
 _GUIDES = (Path(__file__).parents[1] / "guide", Path(__file__).parents[3] / "docs" / "guide")
+_ABREAST = 3  # how many games, or tabs, are served at once; each takes a process with its models
 _STATUS: dict[type[Exception], int] = {  # by class of error; the first match counts
     UnknownItemError: 404,
     StaleMoveError: 409,
     StorageError: 507,
+    OverloadedError: 503,
     TengenError: 422,
     CancelledJob: 499,
 }
@@ -46,11 +49,15 @@ _STATUS: dict[type[Exception], int] = {  # by class of error; the first match co
 
 @dataclass
 class Services:
-    """The parts of a running server; separate lanes keep reviews from delaying games."""
+    """The parts of a running server; separate lanes keep long work from delaying short work.
+
+    Long work are searches for as long as somebody looks, readings of files, openings and reviews.
+    """
 
     settings: Settings
-    playing: Lane = field(default_factory=Lane)
-    looking: Lane = field(default_factory=Lane)
+    playing: Lane = field(default_factory=lambda: Lane(_ABREAST))
+    looking: Lane = field(default_factory=lambda: Lane(_ABREAST))
+    searching: Lane = field(default_factory=lambda: Lane(_ABREAST))
     reading: Lane = field(default_factory=lambda: Lane(spare="board.kernels"))
     exploring: Lane = field(default_factory=lambda: Lane(background=True))
     studying: Lane = field(default_factory=lambda: Lane(background=True))
@@ -70,7 +77,8 @@ class Services:
         # First, so that late results of workers are not written to a closed database.
         self.games.close()
         self.reviews.close()
-        for lane in (self.playing, self.looking, self.reading, self.exploring, self.studying):
+        quick = self.playing, self.looking, self.searching
+        for lane in (*quick, self.reading, self.exploring, self.studying):
             lane.close()
         self.store.close()
 
@@ -91,7 +99,7 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
             if ready.exception() is None and not compiled:
                 compile_kernels()
             elif ready.exception() is None:
-                services.looking.submit("tasks.warm", {**arguments, "player": HINT_PLAYER})
+                services.searching.submit("tasks.warm", {**arguments, "player": HINT_PLAYER})
 
         # Prepare the first move before everything else.
         ready.future.add_done_callback(prepare_the_rest)
@@ -158,7 +166,7 @@ def serve(settings: Settings, *, open_browser: bool, tell: Callable[[str], None]
         ) from None
     settings = replace(settings, port=listening.getsockname()[1])
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
-    query = f"?token={settings.token}" if settings.token else ""
+    query = f"?{urlencode({'token': settings.token})}" if settings.token else ""
     address = f"http://{shown}:{settings.port}/{query}"
 
     def on_ready() -> None:

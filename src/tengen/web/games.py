@@ -1,7 +1,8 @@
 """The games of the server and their routes: begin, move, take back, hint, count, problems.
 
 The service runs in the server's event loop, so no other request changes a game while code here
-runs. Workers choose the machine's moves; every change is stored before it is shown.
+runs. Workers choose the machine's moves; every change is stored before it is shown. Pages ask for
+changes again and again: a browser has few connections, and a stream would hold one for each page.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board
@@ -36,23 +37,31 @@ from tengen.web.positions import (
     to_value,
     vertices,
 )
-from tengen.web.services import Upload, Watchers, ask, download, read, services_of, stream
+from tengen.web.services import Upload, ask, download, read, services_of
 from tengen.web.store import (
     PROBLEM,
     StorageError,
     Store,
-    UnknownItemError,
     keep_problems,
     list_problems,
     rate_answer,
     worst_lessons,
 )
-from tengen.web.workers import BRIEF, GRACE, CancelledJob, Job, Json, Lane
+from tengen.web.workers import (
+    BRIEF,
+    GRACE,
+    CancelledJob,
+    Job,
+    Json,
+    Lane,
+    OverloadedError,
+)
 
 GAME = "game"
 HINT_PLAYER = "tengen:seconds=0.8"
 _MOST_OPEN = 500  # games held in memory; the others are read again when needed
-_PAUSE = 10.0  # seconds until the machine tries again to store its move
+_MOST_ENGINES = 8  # games with a process for an opponent from the command line
+_PAUSE = 10.0  # seconds until the machine tries again to move, or to store its move
 _STORED = (  # attributes of a game that are stored unchanged
     *("id", "human", "opponent", "seed", "ladder", "version", "teach", "lesson", "lessons"),
     *("resigned", "timed_out", "accepted", "stopped", "open"),
@@ -96,9 +105,9 @@ class WebGame(Session):
     # The review of the person's last move; `asks` is true while the person has to decide.
     lesson: Json | None = None
     lessons: list[Json] = field(default_factory=list)  # all mistakes, taken back or not
-    watchers: Watchers = field(default_factory=Watchers)
     job: Job | None = None  # the worker's job for this game
     alarm: asyncio.TimerHandle | None = None  # rings when time is up, or for a retry
+    engine: Lane | None = None  # for an opponent from the command line, which may hang
 
     @classmethod
     def start(cls, new: NewGame, board: Board | None = None) -> WebGame:
@@ -130,6 +139,17 @@ class WebGame(Session):
         if self.alarm is not None:
             self.alarm.cancel()
         self.job = self.alarm = None
+
+    def leave(self) -> None:
+        """Stop everything, also the process of the opponent."""
+        self.cancel()
+        self.end_engine()
+
+    def end_engine(self) -> None:
+        """End the process of an opponent from the command line; its next move starts another."""
+        if self.engine is not None:
+            self.engine.close()
+        self.engine = None
 
     def changed(self) -> None:
         """Record a change: raise the version and clear the trouble."""
@@ -264,6 +284,7 @@ class GameService:
         """Return a game, to be read but not changed."""
         if key not in self._open:
             self._continue(self._hold(WebGame.from_body(self._store.get(GAME, key))))
+        self._open[key] = self._open.pop(key)  # the last, and so the last to be dropped
         return self._open[key]
 
     def change(self, key: str, version: int | None, act: Callable[[WebGame, float], None]) -> Json:
@@ -311,13 +332,12 @@ class GameService:
         """Delete a game."""
         self._store.delete(GAME, key)
         if game := self._open.pop(key, None):
-            game.cancel()
-            game.watchers.tell()
+            game.leave()
 
     def close(self) -> None:
         """Cancel all jobs; games continue when a server opens the database again."""
         for game in self._open.values():
-            game.cancel()
+            game.leave()
         self._open.clear()
 
     def sgf(self, key: str) -> bytes:
@@ -330,15 +350,15 @@ class GameService:
 
     def _hold(self, game: WebGame) -> WebGame:
         """Hold a game in memory; drop idle games if there are too many."""
-        quiet = [k for k, g in self._open.items() if g.job is None and not g.watchers.queues]
+        quiet = [k for k, g in self._open.items() if g.job is None]
         for key in quiet[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
-            self._open.pop(key).cancel()
+            self._open.pop(key).leave()
         game.clock.since = self._now()
         self._open[game.id] = game
         return game
 
     def _settle(self, game: WebGame) -> None:
-        """Store a change, start what follows from it, and notify the watchers."""
+        """Store a change, and start what follows from it."""
         game.cancel()
         try:
             self._store.put(GAME, game.id, game.summary(), game.body(self._now()))
@@ -348,18 +368,18 @@ class GameService:
             self._reload(game)
             raise
         self._continue(game)
-        game.watchers.tell()
+        if game.is_over:
+            game.end_engine()
 
     def _reload(self, game: WebGame) -> None:
         """Return to the stored game, which undoes a change that could not be stored."""
         self._open.pop(game.id, None)
+        game.leave()
         if not self._store.has(GAME, game.id):
             return
         stored = self._hold(WebGame.from_body(self._store.get(GAME, game.id)))
-        stored.watchers = game.watchers
         if not stored.waits_for_machine:  # else it would fail to store its move forever
             self._continue(stored)
-        stored.watchers.tell()
 
     @contextmanager
     def _postponing(self, game: WebGame) -> Iterator[None]:
@@ -371,32 +391,55 @@ class GameService:
             game.cancel()
             game.trouble = str(failure)
             game.alarm = asyncio.get_running_loop().call_later(_PAUSE, self._continue, game)
-            game.watchers.tell()
 
     def _continue(self, game: WebGame) -> None:
         """Start what comes next: the teacher's review, the search, the judge, the clock's alarm."""
+        is_begun = True
         if game.waits_for_machine and game.needs_lesson:
-            self._submit(game, "tasks.lesson")
+            is_begun = self._submit(game, "tasks.lesson")
         elif game.waits_for_machine and not (game.lesson and game.lesson["asks"]):
             opponent = self.opponents.get(game.opponent)
             if opponent is None:
                 game.trouble = "this opponent is not on the server's list any more"
                 return
             more = {"player": opponent.spec, "seed": game.seed, "seconds": game.budget()}
-            self._submit(game, "tasks.choose", GRACE, **more)
+            own = opponent.kind == "own"
+            is_begun = self._submit(game, "tasks.choose", GRACE, own=own, **more)
         elif game.is_counting and game.dead is None:
-            self._submit(game, "tasks.judge")
-        if game.clock.limited and game.status == "playing":
+            is_begun = self._submit(game, "tasks.judge")
+        if is_begun and game.clock.limited and game.status == "playing":
             left = game.clock.remaining(game.board.turn, game.board.turn, self._now())
             game.alarm = asyncio.get_running_loop().call_later(left + 0.05, self._ring, game)
 
-    def _submit(self, game: WebGame, task: str, grace: float = BRIEF, **more: Any) -> None:
+    def _engine(self, game: WebGame) -> Lane:
+        """Return a game's own lane; for it, an engine that is not thinking may have to end."""
+        if game.engine is None:
+            others = [other for other in self._open.values() if other.engine is not None]
+            if len(others) >= _MOST_ENGINES:
+                idle = next((other for other in others if other.job is None), None)
+                if idle is None:
+                    raise OverloadedError("the engines of other games think; this one has to wait")
+                idle.end_engine()
+            game.engine = Lane()
+        return game.engine
+
+    def _submit(
+        self, game: WebGame, task: str, grace: float = BRIEF, *, own: bool = False, **more: Any
+    ) -> bool:
+        """Begin a job for a game; if too many others run, try again later and return False."""
         loop = asyncio.get_running_loop()
         arguments = {"board": to_value(game.board), **more}
-        job = game.job = self._lane.submit(task, arguments, grace=grace)
+        try:
+            lane = self._engine(game) if own else self._lane
+            job = game.job = lane.submit(task, arguments, grace=grace)
+        except OverloadedError as busy:
+            game.trouble = str(busy)
+            game.alarm = loop.call_later(_PAUSE, self._continue, game)
+            return False
         job.future.add_done_callback(
             lambda _: loop.is_closed() or loop.call_soon_threadsafe(self._finish, game, job)
         )
+        return True
 
     def _ring(self, game: WebGame) -> None:
         with self._postponing(game):
@@ -437,7 +480,6 @@ class GameService:
                 game.teach = 0.0
             game.changed()
             game.trouble = f"The machine could not go on: {problem}"
-            game.watchers.tell()
             return
         self._settle(game)
 
@@ -509,30 +551,21 @@ async def upload(
     return _games(request).add(WebGame.start(NewGame(colour=colour, opponent=opponent), board))
 
 
-@router.get("/games/{key}")
-async def show(request: Request, key: str) -> Json:
-    """Return a game as it stands."""
-    return _games(request).state(key)
+@router.get("/games/{key}", response_model=None)
+async def show(request: Request, key: str, version: int | None = None) -> Json | Response:
+    """Return a game as it stands, or status 204 if nothing has changed since this version."""
+    games = _games(request)
+    game = games.game(key)
+    # Trouble comes without a new version where nothing can be stored.
+    if version == game.version and not game.trouble:
+        return Response(status_code=204)
+    return games.state(key)
 
 
 @router.delete("/games/{key}", status_code=204)
 async def delete(request: Request, key: str) -> None:
     """Delete a game."""
     _games(request).delete(key)
-
-
-@router.get("/games/{key}/events", response_class=StreamingResponse)
-async def events(request: Request, key: str) -> StreamingResponse:
-    """Stream the game at every change as events called `state`; `gone` once it is deleted."""
-    games = _games(request)
-
-    def told() -> Iterator[tuple[str, Json]]:
-        try:
-            yield "state", games.state(key)
-        except UnknownItemError:
-            yield "gone", {}
-
-    return stream(games.game(key).watchers, told, "gone")
 
 
 @router.post("/games/{key}/moves")
@@ -563,7 +596,7 @@ async def _loses_by_passing(request: Request, key: str) -> bool:
     game = services.games.game(key)
     if game.is_over or game.is_counting or game.waits_for_machine or game.human == BOTH:
         return False
-    found = await ask(request, services.looking, "tasks.is_open", board=to_value(game.board))
+    found = await ask(request, services.playing, "tasks.is_open", board=to_value(game.board))
     return bool(found["open"])
 
 
@@ -606,7 +639,7 @@ async def hint(request: Request, key: str) -> Json:
     services = services_of(request)
     game = services.games.game(key)
     arguments: Json = {"board": to_value(game.board), "player": HINT_PLAYER, "seed": game.seed}
-    return await ask(request, services.looking, "tasks.hint", GRACE, **arguments)
+    return await ask(request, services.searching, "tasks.hint", GRACE, **arguments)
 
 
 @router.get("/games/{key}/sgf")

@@ -30,6 +30,7 @@ from tengen.web.workers import Json
 router = APIRouter(prefix="/api")
 
 Row = Annotated[str, Field(pattern=r"^[.XO]{2,25}$")]
+Captures = Annotated[int, Field(ge=0, le=10_000)]
 Move = tuple[Literal["B", "W"], Annotated[str, Field(max_length=8)]]
 _POSITIONS: dict[str, Any] = {"tags": ["positions"]}
 _OPENINGS: dict[str, Any] = {"tags": ["openings"]}
@@ -46,7 +47,7 @@ class PositionBody(BaseModel, extra="forbid"):
     komi: Annotated[float, Field(ge=-400, le=400)] = 7.5
     rules: Annotated[str, Field(max_length=20)] = "cgos"
     # Stones captured earlier, by Black and by White; they count under territory scoring.
-    captures: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]] = (0, 0)
+    captures: tuple[Captures, Captures] = (0, 0)
 
     def board(self) -> Board:
         """Make the board; raises `TengenError` if stones, rules or moves are impossible."""
@@ -121,7 +122,7 @@ async def analyse(
     request: Request, position: PositionBody, visits: Annotated[int, Query(ge=2, le=2500)] = 125
 ) -> StreamingResponse:
     """Search a position; stream one JSON value per line. Close the connection to stop."""
-    lane = services_of(request).looking
+    lane = services_of(request).searching
     player = f"tengen:visits={visits}"
     arguments = {"board": to_value(position.board()), "player": player, "seed": 0}
 

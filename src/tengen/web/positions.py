@@ -129,6 +129,7 @@ def position_of(board: Board) -> Json:
         "turn": NAMES[board.turn],
         "last": None if last is None else vertex(last, board),
         "captures": list(board.prisoners),
+        "suicide": board.rules.suicide,
     }
 
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 
 from tengen.errors import TengenError
 from tengen.web.positions import READ_SECONDS
-from tengen.web.services import Upload, Watchers, ask, download, read, services_of, stream
+from tengen.web.services import Upload, ask, download, read, services_of
 from tengen.web.store import StorageError, Store
 from tengen.web.tasks import table
 from tengen.web.workers import GRACE, CancelledJob, Job, Json, Lane
@@ -31,13 +30,12 @@ _MOST_VISITS = 2000  # most visits per position that a request may set
 
 @dataclass(eq=False)
 class _Running:
-    """A review that is queued or in progress, and its watchers."""
+    """A review that is queued or in progress."""
 
     body: Json
     job: Job
     changed: list[int] = field(default_factory=list)  # positions in the order of their changes
     progress: Json | None = None
-    watchers: Watchers = field(default_factory=Watchers)
 
 
 class Reviews:
@@ -94,7 +92,6 @@ class Reviews:
         running = self._running.pop(key, None)
         if running is not None:
             running.job.cancel()
-            running.watchers.tell()
 
     def retry(self, key: str) -> None:
         """Queue a failed review again; the positions that were searched before are kept."""
@@ -154,7 +151,6 @@ class Reviews:
             return
         running.progress = progress
         running.changed.append(number)
-        running.watchers.tell()
 
     def _postpone(self, running: _Running, failure: StorageError) -> None:
         """Cancel a review that cannot be stored now, and continue it later."""
@@ -166,7 +162,6 @@ class Reviews:
                 self._start({**body, "trouble": ""})
 
         asyncio.get_running_loop().call_later(_PAUSE, go_on)
-        running.watchers.tell()
 
     def _finish(self, running: _Running, job: Job) -> None:
         failure = job.future.exception()
@@ -183,7 +178,6 @@ class Reviews:
             self._postpone(running, problem)
             return
         del self._running[body["id"]]
-        running.watchers.tell()
 
 
 router = APIRouter(prefix="/api", tags=["review"])
@@ -221,23 +215,32 @@ async def add_game(request: Request, key: str) -> list[Json]:
 
 
 @router.get("/reviews/{key}")
-async def show(request: Request, key: str) -> Json:
+async def show(
+    request: Request, key: str, known: Annotated[int | None, Query(ge=0)] = None
+) -> Json:
     """Return a game with all positions, and those evaluated so far.
 
-    `changes` counts the updates they include; `events` continues from there.
+    `changes` counts the updates they include. With that number as `known`, the game is left out,
+    and until the review is done also the positions that have not changed since.
     """
     found = _reviews(request)
-    body = found.get(key)
-    lane = services_of(request).reading
-    game = await ask(request, lane, "positions.replay", GRACE, READ_SECONDS, sgf=body["sgf"])
-    running = found.running(key)
-    return {
+    body, running = found.get(key), found.running(key)
+    log = running.changed
+    shown = {
         **{name: body[name] for name in ("id", "status", "trouble", "summary")},
         "progress": running.progress,
-        "changes": len(running.changed),
-        "game": {**game, **body["headline"]},
-        "parts": found.parts(key),
+        "changes": len(log),
     }
+    if known is not None:
+        parts = found.parts(key)
+        if body["status"] == "waiting":
+            # After a restart, the server has fewer changes than its clients have seen.
+            changed = set(log[known if known <= len(log) else 0 :])
+            parts = [part for part in parts if part["number"] in changed]
+        return {**shown, "parts": parts}
+    lane = services_of(request).reading
+    game = await ask(request, lane, "positions.replay", GRACE, READ_SECONDS, sgf=body["sgf"])
+    return {**shown, "game": {**game, **body["headline"]}, "parts": found.parts(key)}
 
 
 @router.post("/reviews/{key}/retry")
@@ -257,36 +260,6 @@ async def delete(request: Request, key: str) -> None:
 async def cancel(request: Request) -> dict[str, int]:
     """Stop and delete all reviews that wait or run; those that are done stay."""
     return {"cancelled": _reviews(request).cancel_all()}
-
-
-@router.get("/reviews/{key}/events", response_class=StreamingResponse)
-async def events(request: Request, key: str, known: int = 0) -> StreamingResponse:
-    """Stream positions as they are evaluated or improved, after the first `known` changes."""
-    found = _reviews(request)
-    running = found.running(key)
-    log = running.changed
-    # After a restart, the server has fewer changes than its clients have seen.
-    sent = known if known <= len(log) else 0
-
-    def told() -> Iterator[tuple[str, Any]]:
-        nonlocal sent
-        try:
-            # The status first: changes that come while events are sent are for the next round.
-            body = dict(found.get(key))
-            changed = log[sent:]
-            sent += len(changed)
-            parts = {part["number"]: part for part in found.parts(key)} if changed else {}
-        except TengenError:
-            yield "done", {"status": "failed", "trouble": "deleted", "summary": None}
-            return
-        for number in dict.fromkeys(changed):
-            yield "part", parts[number]
-        waiting = body["status"] == "waiting"
-        yield "progress", running.progress if waiting else None
-        if not waiting:
-            yield "done", {name: body[name] for name in ("status", "trouble", "summary")}
-
-    return stream(running.watchers, told, "done")
 
 
 @router.get("/reviews/{key}/sgf")

@@ -11,10 +11,10 @@ import asyncio
 import hmac
 import ipaddress
 import socket
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from fastapi import HTTPException, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -121,8 +121,9 @@ class Guard:
         if refusal := self._refusal(request):
             answer = JSONResponse({"detail": refusal[1]}, refusal[0])
         elif token is not None and opens_page and request.query_params.get("token"):
-            cookie = f"{_COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict"
-            answer = Response("", 303, {"location": "/", "set-cookie": cookie})
+            answer = RedirectResponse("/", 303)
+            # Quoted, since a token may contain what ends a cookie.
+            answer.set_cookie(_COOKIE, quote(token, safe=""), httponly=True, samesite="strict")
         if answer is not None:
             answer.headers.update(_HEADERS)
             await answer(scope, receive, send)
@@ -187,9 +188,10 @@ class Guard:
         if token is None:
             return True
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        cookie = request.cookies.get(_COOKIE, "")
-        shown = (bearer, cookie, *request.query_params.getlist("token"))
-        return any(hmac.compare_digest(s.encode(), token.encode()) for s in shown)
+        cookie = unquote(request.cookies.get(_COOKIE, ""))
+        shown = [text.encode() for text in (cookie, *request.query_params.getlist("token"))]
+        shown.append(bearer.encode("latin-1"))  # as Starlette decoded it
+        return any(hmac.compare_digest(each, token.encode()) for each in shown)
 
 
 def _is_from(origin: str, host: str) -> bool:

@@ -1,17 +1,16 @@
-"""What all routes share: the settings of the server, waiting for workers, streams of events."""
+"""What all routes share: the settings of the server, and waiting for workers."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import math
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Body, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 
 from tengen.web.positions import READ_SECONDS, packed
 from tengen.web.workers import BRIEF, GRACE, Json, Lane
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from tengen.web.app import Services
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_HEARTBEAT = 15.0  # seconds after which a silent stream sends a comment
 Upload = Annotated[bytes, Body(media_type="application/x-go-sgf")]
 
 
@@ -90,54 +88,6 @@ async def parts_of(lane: Lane, task: str, arguments: Json) -> AsyncIterator[Any]
         yield job.future.result()
     finally:
         job.cancel()
-
-
-class Watchers:
-    """Event streams that wait for changes to one game or review."""
-
-    def __init__(self) -> None:
-        self.queues: set[asyncio.Queue[None]] = set()
-
-    def tell(self) -> None:
-        """Announce a change, except to streams that have not handled the last one yet."""
-        for queue in self.queues:
-            if queue.empty():
-                queue.put_nowait(None)
-
-    async def changes(self) -> AsyncIterator[bool]:
-        """Yield True at once and at every change, False after a long silence."""
-        queue: asyncio.Queue[None] = asyncio.Queue(maxsize=1)
-        queue.put_nowait(None)
-        self.queues.add(queue)
-        try:
-            while True:
-                try:
-                    await asyncio.wait_for(queue.get(), _HEARTBEAT)
-                except TimeoutError:
-                    yield False
-                else:
-                    yield True
-        finally:
-            self.queues.discard(queue)
-
-
-def stream(
-    watchers: Watchers, told: Callable[[], Iterable[tuple[str, Any]]], last: str
-) -> StreamingResponse:
-    """Stream what `told` yields at every change as server-sent events, up to one named `last`."""
-
-    async def events() -> AsyncIterator[str]:
-        async for changed in watchers.changes():
-            if not changed:
-                yield ": alive\n\n"
-                continue
-            for name, value in told():
-                yield f"event: {name}\ndata: {json.dumps(value)}\n\n"
-                if name == last:
-                    return
-
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(events(), media_type="text/event-stream", headers=headers)
 
 
 def download(content: bytes | str, name: str) -> Response:

@@ -1,7 +1,7 @@
 """Run tasks in separate processes, so that searches never block the server.
 
 A task is a function in a module of this package, named `MODULE.FUNCTION`; the processes exchange
-only JSON. A `Lane` has one process and a queue. A job can be cancelled at any time: a task that
+only JSON. A `Lane` has a few processes and a queue. A job can be cancelled at any time: a task that
 does not stop soon is killed with its process. When a process dies in the middle of a job, it is
 replaced and the job is run once more.
 """
@@ -35,6 +35,7 @@ GRACE = 1.0  # seconds that a cancelled task has to stop before its process is k
 BRIEF = 30.0  # the same for short tasks: a new process would take longer to load models
 _NICE = 8  # priority of background work: about a sixth of the time of a busy processor
 _ATTEMPTS = 2  # how often a job is tried when its process dies
+_MOST_JOBS = 500  # most jobs that run or wait in a lane
 
 
 class CancelledJob(Exception):
@@ -43,6 +44,10 @@ class CancelledJob(Exception):
 
 class WorkerDiedError(TengenError):
     """The process died on every attempt at the job."""
+
+
+class OverloadedError(TengenError):
+    """More jobs are waiting than a server can hold."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +76,19 @@ class Job:
 
 
 class Lane:
-    """One process for one kind of work, and the jobs that wait for it.
+    """Processes for one kind of work, started when needed, and the jobs that wait for them.
 
-    With `background` the process has a low priority. Until the kernels named `spare` are compiled,
-    it runs all kernels as plain Python.
+    Jobs begin in order; those that run share the processors. With `background` the processes have
+    a low priority. Until the kernels named `spare` are compiled, they run all kernels as plain
+    Python.
     """
 
-    def __init__(self, *, background: bool = False, spare: str = "") -> None:
+    def __init__(self, processes: int = 1, *, background: bool = False, spare: str = "") -> None:
         self._options = background, spare
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="lane")
-        self._child: _Child | None = None
+        self._pool = ThreadPoolExecutor(processes, thread_name_prefix="lane")
+        self._children: set[_Child] = set()
+        self._idle: list[_Child] = []  # the one that was used last comes first: it has most loaded
+        self._jobs: set[Job] = set()
         self._closed = False
 
     def submit(
@@ -91,24 +99,26 @@ class Lane:
         **limits: float,
     ) -> Job:
         """Queue a job; `on_part` gets, in another thread, each part of the result."""
+        if sum(not job.is_cancelled for job in list(self._jobs)) >= _MOST_JOBS:
+            raise OverloadedError("too many others are waiting; try again later")
         job = Job(task, arguments, on_part, **limits)
+        self._jobs.add(job)
         job.future = self._pool.submit(self._run, job)
+        job.future.add_done_callback(lambda _: self._jobs.discard(job))
         return job
 
     def close(self) -> None:
-        """Cancel everything and end the process."""
+        """Cancel everything and end the processes."""
         self._closed = True
-        if self._child is not None:
-            self._child.process.kill()  # a thread that works with it closes the pipe
+        for child in list(self._children):
+            child.process.kill()  # a thread that works with it closes the pipe
         self._pool.shutdown()
 
     def _run(self, job: Job) -> Any:
         for _ in range(_ATTEMPTS):
             if job.is_cancelled or self._closed:
                 raise CancelledJob
-            if self._child is None or not self._child.process.is_alive():
-                self._child = _Child(*self._options)
-            child = self._child
+            child = self._free_child()
             try:
                 if self._closed:  # while the process was started
                     raise CancelledJob
@@ -117,9 +127,23 @@ class Lane:
                 continue
             finally:
                 if self._closed or not child.is_idle:
+                    self._children.discard(child)
                     child.kill()
-                    self._child = None
+                else:
+                    self._idle.append(child)
         raise WorkerDiedError(f"the process that worked on this ({job.task}) died twice")
+
+    def _free_child(self) -> _Child:
+        """Return an idle process, or a new one."""
+        with contextlib.suppress(IndexError):
+            while True:
+                child = self._idle.pop()
+                if child.process.is_alive():
+                    return child
+                self._children.discard(child)
+        child = _Child(*self._options)
+        self._children.add(child)
+        return child
 
 
 class _Child:
