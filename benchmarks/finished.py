@@ -18,11 +18,11 @@ import copy
 import numpy as np
 
 from tengen.board import PASS
-from tengen.game.judging import Judge
-from tengen.learners.scoring import BlockScorer
-from tengen.learners.scoring.game_score import GameScore, score_record
 from tengen.records import GameRecord, read_games
 from tengen.records.record import board_at
+from tengen.scoring import BlockScorer
+from tengen.scoring.game_score import GameScore, score_record
+from tengen.scoring.judging import Judge
 from tengen.statistics import wilson
 
 SHARES = (0.4, 0.65, 0.85)

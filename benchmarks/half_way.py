@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tengen.learners.network import DeepNetwork, Shard, read_shards
-from tengen.learners.network.evaluation import HALF
+from tengen.network import DeepNetwork, Shard, read_shards
+from tengen.network.evaluation import HALF
 
 FIRST = 120
 """Moves by which a game is known again."""

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from tengen.board import PASS, format_gtp
-from tengen.learners.network import Shard, read_shards
-from tengen.learners.network.evaluation import HALF
+from tengen.network import Shard, read_shards
+from tengen.network.evaluation import HALF
 
 _SETTINGS = {
     "logToStderr": "false",

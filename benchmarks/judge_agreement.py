@@ -16,10 +16,10 @@ import numpy as np
 import torch
 
 import tengen
-from tengen.learners.network.distillation import Labeller
-from tengen.learners.network.katago import Teacher
-from tengen.learners.network.shards import read_shards
-from tengen.learners.network.torch_network import network_of, plane_table, planes_of
+from tengen.network.distillation import Labeller
+from tengen.network.katago import Teacher
+from tengen.network.shards import read_shards
+from tengen.network.torch_network import network_of, plane_table, planes_of
 
 COLUMNS = ("teacher's first choice", "move played", "winning probability off", "lead off")
 

@@ -20,10 +20,10 @@ import torch
 
 from tengen.board import BLACK, PASS, Board, Rules, format_gtp, index_of, point_at
 from tengen.errors import TengenError
-from tengen.learners.network import DeepNetwork
-from tengen.learners.network.inputs_kernels import HISTORY, NOWHERE
-from tengen.learners.network.katago import Teacher, TeacherPositions, inputs_of
-from tengen.learners.network.katago_kernels import LADDER_BIT, encode_for_teacher
+from tengen.network import DeepNetwork
+from tengen.network.inputs_kernels import HISTORY, NOWHERE
+from tengen.network.katago import Teacher, TeacherPositions, inputs_of
+from tengen.network.katago_kernels import LADDER_BIT, encode_for_teacher
 from tengen.records import Corpus
 
 RULES = ("japanese", "chinese", "tromp_taylor", "aga", "new_zealand")

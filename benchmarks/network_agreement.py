@@ -20,8 +20,8 @@ import onnxruntime
 from scipy.special import expit, softmax
 
 import tengen
-from tengen.learners.network import DeepNetwork, inputs
-from tengen.learners.network.export import export_onnx
+from tengen.network import DeepNetwork, inputs
+from tengen.network.export import export_onnx
 
 
 def compare(network: DeepNetwork, boards: list[tengen.Board]) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 
 from tengen.board import Board
 from tengen.board.playouts import play_random
-from tengen.learners.network import DeepNetwork, inputs
-from tengen.learners.network.engine import GpuEngine
+from tengen.network import DeepNetwork, inputs
+from tengen.network.engine import GpuEngine
 
 BATCHES, TURNS = (1, 8, 32, 64), 5
 

@@ -19,8 +19,8 @@ import onnxruntime
 
 from tengen.board import Board
 from tengen.board.playouts import play_random
-from tengen.learners.network import DeepNetwork, inputs
-from tengen.learners.network.export import export_onnx
+from tengen.network import DeepNetwork, inputs
+from tengen.network.export import export_onnx
 
 
 def seconds(work: Callable[[], object]) -> float:

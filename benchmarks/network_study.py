@@ -24,12 +24,12 @@ import torch
 
 from tengen.board.coordinates import permutation
 from tengen.errors import SpecError
-from tengen.learners.network.inputs import POINT_PLANES
-from tengen.learners.network.inputs_kernels import NOWHERE
-from tengen.learners.network.layers import operations
-from tengen.learners.network.settings import DESIGNS, Design, NetworkSettings
-from tengen.learners.network.shards import Shard
-from tengen.learners.network.training import Batch, Sampler, Source, Trainer, gather, learn_one
+from tengen.network.inputs import POINT_PLANES
+from tengen.network.inputs_kernels import NOWHERE
+from tengen.network.layers import operations
+from tengen.network.settings import DESIGNS, Design, NetworkSettings
+from tengen.network.shards import Shard
+from tengen.network.training import Batch, Sampler, Source, Trainer, gather, learn_one
 
 MEASURED = 24_576
 """Positions of held-out games on which every training is measured."""

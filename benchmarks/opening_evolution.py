@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import time
 
-from tengen.learners.opening_evolution import EvolutionSettings
-from tengen.learners.opening_evolution.learner import Breeding, measure_with
+from tengen.papers.opening_evolution import EvolutionSettings
+from tengen.papers.opening_evolution.learner import Breeding, measure_with
 from tengen.players import make_expert, make_player
 
 GENERATIONS = 12

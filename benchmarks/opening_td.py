@@ -20,9 +20,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tengen.board import Board, random_point
-from tengen.learners.opening_td import OpeningTD, TDSettings
-from tengen.learners.opening_td.kernels import Net, after_ply, evaluate, learn, rate_moves
-from tengen.learners.opening_td.learner import dense_inputs
+from tengen.papers.opening_td import OpeningTD, TDSettings
+from tengen.papers.opening_td.kernels import Net, after_ply, evaluate, learn, rate_moves
+from tengen.papers.opening_td.learner import dense_inputs
 
 
 @njit

@@ -18,11 +18,11 @@ import numpy as np
 
 from tengen.board import BLACK, PASS, RESIGN, Board
 from tengen.contracts import Status
-from tengen.game.judging import count_without
 from tengen.game.session import LocalGame
 from tengen.players import make_player
 from tengen.players.network_search import SearchPlayer
 from tengen.players.tengen import TengenPlayer
+from tengen.scoring.judging import count_without
 
 SIZES = (5, 6, 7, 8, 9, 10, 11, 13, 15, 19)
 LEVELS = range(1, 11)

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from tengen.board import Board
-from tengen.learners.symmetry_network import SymmetryNetwork
+from tengen.papers.symmetry_network import SymmetryNetwork
 
 
 def training(network: SymmetryNetwork, games: int, batch: int, workers: int) -> dict[str, float]:

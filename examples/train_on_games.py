@@ -3,7 +3,7 @@
 import sys
 
 import tengen
-from tengen.learners.move_prediction import MovePredictor, PredictionSettings
+from tengen.papers.move_prediction import MovePredictor, PredictionSettings
 
 games = tengen.Corpus(sys.argv[1]).unique().as_arrays()
 predictor = MovePredictor(settings=PredictionSettings(passes=1)).fit(games)

@@ -11,7 +11,7 @@ import pytest
 from tests.needs import need
 
 from tengen import Board
-from tengen.game.sgf import sgf_of_board
+from tengen.records.from_board import sgf_of_board
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # Arguments, what is printed, and the extras that are needed.

@@ -25,7 +25,7 @@ from tengen.records.record import GameRecord
 from tengen.records.sgf_properties import parse_result
 
 if TYPE_CHECKING:
-    from tengen.learners.network.inputs import Positions
+    from tengen.network.inputs import Positions
 
 _GAMES = 300  # games of a file that are read and replayed
 _BATCH = 8  # positions that a network evaluates at once
@@ -129,7 +129,7 @@ def _replay(games: Path) -> _Work:
 
 def _evaluate(games: Path) -> _Work:
     """Evaluate 19x19 positions with `tengen-small`, in batches as a search does."""
-    from tengen.learners.network import DeepNetwork
+    from tengen.network import DeepNetwork
 
     engine, positions = DeepNetwork.load("tengen-small").engine, _positions()
 
@@ -141,7 +141,7 @@ def _evaluate(games: Path) -> _Work:
 
 
 def _positions() -> Positions:
-    from tengen.learners.network.inputs import of_boards
+    from tengen.network.inputs import of_boards
 
     generators = map(np.random.default_rng, range(_BATCH))
     return of_boards([play_random(Board(19), 95, rng) for rng in generators])
@@ -154,8 +154,8 @@ def _onnx_evaluate(games: Path) -> _Work:
     """Evaluate the same positions with ONNX Runtime."""
     import onnxruntime
 
-    from tengen.learners.network import DeepNetwork
-    from tengen.learners.network.export import export_onnx
+    from tengen.network import DeepNetwork
+    from tengen.network.export import export_onnx
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
-SCORING_KERNELS = "learners.scoring.kernels"
+SCORING_KERNELS = "scoring.kernels"
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
 _COMPILER = _PACKAGE / "jit.py"

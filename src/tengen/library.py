@@ -20,17 +20,17 @@ from tengen.board.counting import format_result
 from tengen.board.drawing import Mark
 from tengen.contracts import Analyser, TimedPlayer, limit_visits
 from tengen.errors import ModelError, SpecError
-from tengen.game.judging import Judge
-from tengen.game.sgf import record_of_board
-from tengen.learners.network import DeepNetwork
-from tengen.learners.scoring import BlockScorer
-from tengen.learners.scoring.game_score import GameScore, score_record
 from tengen.models import load_learner
+from tengen.network import DeepNetwork
 from tengen.players import make_player
 from tengen.records import GameRecord
+from tengen.records.from_board import record_of_board
 from tengen.reviews import ReviewSettings
 from tengen.reviews.game import Review, find_reviewer, review_game
 from tengen.sanitize import html_table
+from tengen.scoring import BlockScorer
+from tengen.scoring.game_score import GameScore, score_record
+from tengen.scoring.judging import Judge
 
 _SHOWN = 10  # moves that are printed and drawn
 _COLUMNS = {"move": 5, "visits": 6, "Black wins": 10, "score": 6, "prior": 6, "line": 0}

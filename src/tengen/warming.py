@@ -72,8 +72,8 @@ def _players() -> list[Any]:
 
 def _symmetry_network() -> list[Any]:
     from tengen.board import Board
-    from tengen.learners.symmetry_network.learner import SymmetryNetwork, play_games
-    from tengen.learners.symmetry_network.settings import SymmetrySettings
+    from tengen.papers.symmetry_network.learner import SymmetryNetwork, play_games
+    from tengen.papers.symmetry_network.settings import SymmetrySettings
 
     settings = SymmetrySettings(games=4, linear_games=2, batch=2, size=5)
     network = SymmetryNetwork(settings=settings).fit()
@@ -83,8 +83,8 @@ def _symmetry_network() -> list[Any]:
 
 def _move_prediction() -> list[Any]:
     from tengen.board import Board, play_random
-    from tengen.learners.move_prediction.learner import MovePredictor
-    from tengen.learners.move_prediction.settings import PredictionSettings
+    from tengen.papers.move_prediction.learner import MovePredictor
+    from tengen.papers.move_prediction.settings import PredictionSettings
     from tengen.records.arrays import from_records
     from tengen.records.corpus import replay_all
     from tengen.records.record import GameRecord
@@ -98,7 +98,7 @@ def _move_prediction() -> list[Any]:
 
 def _opening_evolution() -> list[Any]:
     from tengen.board import Board
-    from tengen.learners.opening_evolution.networks import Dense, Shared, Spatial
+    from tengen.papers.opening_evolution.networks import Dense, Shared, Spatial
 
     board, found = Board(5, moves="B C3 W C2"), []
     for shape in (Dense(5, 5), Spatial(5, 5), Shared(5, 5), Spatial(5, 5, plies=2)):
@@ -109,9 +109,9 @@ def _opening_evolution() -> list[Any]:
 
 def _network() -> list[Any]:
     from tengen.board import BLACK, Board
-    from tengen.learners.network.inputs_kernels import encode_games
-    from tengen.learners.network.learner import untrained
-    from tengen.learners.network.settings import Design
+    from tengen.network.inputs_kernels import encode_games
+    from tengen.network.learner import untrained
+    from tengen.network.settings import Design
 
     network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
     priors = network.priors(Board(5, moves="B C3"))
@@ -127,8 +127,8 @@ def _network() -> list[Any]:
 
 def _opening_td() -> list[Any]:
     from tengen.board import Board
-    from tengen.learners.opening_td.learner import OpeningTD, dense_inputs, play_match
-    from tengen.learners.opening_td.settings import TDSettings
+    from tengen.papers.opening_td.learner import OpeningTD, dense_inputs, play_match
+    from tengen.papers.opening_td.settings import TDSettings
 
     settings = TDSettings(rows=5, plies=4, games=2, hidden=3)
     expert: Any = SimpleNamespace(finish=lambda boards, seeds: np.zeros(len(boards)))
@@ -139,8 +139,8 @@ def _opening_td() -> list[Any]:
 
 
 def _scoring() -> list[Any]:
-    from tengen.learners.scoring.features import describe
-    from tengen.learners.scoring.judgement import judge
+    from tengen.scoring.features import describe
+    from tengen.scoring.judgement import judge
 
     grid = np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8)
     described = describe(grid)

@@ -10,10 +10,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.learners.network.network_games import EverybodyLives, write_games
+from tests.network.network_games import EverybodyLives, write_games
 from tests.needs import need
 
-from tengen.learners.network import make_shards
+from tengen.network import make_shards
 from tengen.records import Corpus
 
 torch = need("torch")
@@ -64,8 +64,8 @@ def test_every_training_is_made_once_and_drawn(
 
 
 def test_a_training_learns_from_some_games_only(script: ModuleType, shards: list[Path]) -> None:
-    from tengen.learners.network.shards import Shard
-    from tengen.learners.network.training import gather
+    from tengen.network.shards import Shard
+    from tengen.network.training import gather
 
     (path,) = shards[0].glob("*.safetensors")
     whole = gather([Shard.load(path)], device=torch.device("cpu"), threads=1)
@@ -75,9 +75,9 @@ def test_a_training_learns_from_some_games_only(script: ModuleType, shards: list
 
 
 def test_last_moves_are_hidden(script: ModuleType, shards: list[Path]) -> None:
-    from tengen.learners.network.inputs_kernels import NOWHERE
-    from tengen.learners.network.shards import Shard
-    from tengen.learners.network.training import gather
+    from tengen.network.inputs_kernels import NOWHERE
+    from tengen.network.shards import Shard
+    from tengen.network.training import gather
 
     (path,) = shards[0].glob("*.safetensors")
     sources = [gather([Shard.load(path)], device=torch.device("cpu"), threads=1)]
@@ -90,9 +90,9 @@ def test_last_moves_are_hidden(script: ModuleType, shards: list[Path]) -> None:
 
 
 def test_turned_positions_are_the_same_positions(script: ModuleType, shards: list[Path]) -> None:
-    from tengen.learners.network.shards import Shard
-    from tengen.learners.network.torch_network import plane_table, planes_of
-    from tengen.learners.network.training import gather
+    from tengen.network.shards import Shard
+    from tengen.network.torch_network import plane_table, planes_of
+    from tengen.network.training import gather
 
     (path,) = shards[0].glob("*.safetensors")
     shown = script.Shown([gather([Shard.load(path)], device=torch.device("cpu"), threads=1)])

@@ -20,8 +20,8 @@ from tengen.board import Board
 from tengen.contracts import Candidate, Player, Report
 from tengen.errors import EngineError
 from tengen.gtp.analysis import AnalysisServer
-from tengen.learners.network import DESIGNS
-from tengen.learners.network.learner import untrained
+from tengen.network import DESIGNS
+from tengen.network.learner import untrained
 from tengen.players import make_player
 from tengen.players.network_search import SearchPlayer
 

@@ -8,11 +8,11 @@ from shutil import rmtree
 import numpy as np
 import pytest
 from tests.cli.conftest import Tengen
-from tests.learners.network.network_games import write_games
+from tests.network.network_games import write_games
 from tests.needs import need
 
-from tengen.learners.network import DESIGNS, DeepNetwork
-from tengen.learners.network.learner import untrained
+from tengen.network import DESIGNS, DeepNetwork
+from tengen.network.learner import untrained
 
 TINY = "--design tiny --device cpu --quiet"
 

@@ -9,8 +9,8 @@ import pytest
 from tests.cli.conftest import Tengen
 from tests.needs import need
 
-from tengen.learners.opening_evolution import EvolutionSettings, OpeningEvolution
 from tengen.models import Run
+from tengen.papers.opening_evolution import EvolutionSettings, OpeningEvolution
 
 TRAIN = "train opening-evolution --quiet"
 SMALL = f"{TRAIN} --size 5 --moves 4 --generations 4 --population 4 --snapshot-every 2 --out"

@@ -10,7 +10,7 @@ from tests.cli.conftest import Tengen
 from tests.needs import need
 
 from tengen.cli import run
-from tengen.learners.self_play import history
+from tengen.self_play import history
 
 FEW = "--games 8 --evaluations 4 --considered 2 --device cpu --quiet"
 SMALL = f"--size 5 --design tiny --positions 200 --batch 16 --window 500 {FEW}"

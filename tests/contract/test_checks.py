@@ -26,9 +26,9 @@ from tengen.contracts import (
     win_probability,
 )
 from tengen.errors import ModelError, SpecError
-from tengen.game.judging import PlayoutScorer
 from tengen.models import Card, load_model, save_model
 from tengen.players.evaluators import make_network
+from tengen.scoring.judging import PlayoutScorer
 
 
 class Uniform:

@@ -58,36 +58,36 @@ class Stones:
 
 
 def fit_symmetry_network(learner: Any) -> Any:
-    from tengen.learners.symmetry_network import SymmetrySettings
+    from tengen.papers.symmetry_network import SymmetrySettings
 
     learner.settings = SymmetrySettings(games=2, linear_games=1, size=5)
     return learner.fit()
 
 
 def fit_move_prediction(learner: Any) -> Any:
-    from tengen.learners.move_prediction import PredictionSettings
+    from tengen.papers.move_prediction import PredictionSettings
 
     learner.settings = PredictionSettings(minimum=1, top=3)
     return learner.fit(random_games())
 
 
 def fit_scoring(learner: Any) -> Any:
-    from tengen.learners.scoring.settings import ScorerSettings
+    from tengen.scoring.settings import ScorerSettings
 
     learner.settings = ScorerSettings(hidden=3, members=1, epochs=8, rounds=2, seed=1)
     return learner.fit(walls())
 
 
 def fit_opening_td(learner: Any) -> Any:
-    from tengen.learners.opening_td import TDSettings
+    from tengen.papers.opening_td import TDSettings
 
     learner.settings = TDSettings(rows=5, plies=4, games=2, hidden=3)
     return learner.fit(Stones())
 
 
 def fit_opening_evolution(learner: Any) -> Any:
-    from tengen.learners.opening_evolution import EvolutionSettings
-    from tengen.learners.opening_evolution.learner import measure_with
+    from tengen.papers.opening_evolution import EvolutionSettings
+    from tengen.papers.opening_evolution.learner import measure_with
 
     learner.settings = EvolutionSettings(
         rows=5, cols=5, population=4, generations=2, moves=3, network="spatial"
@@ -97,7 +97,7 @@ def fit_opening_evolution(learner: Any) -> Any:
 
 def fit_network(learner: Any) -> Any:
     need("torch")
-    from tengen.learners.network import NetworkSettings, make_shards, read_shards
+    from tengen.network import NetworkSettings, make_shards, read_shards
 
     learner.settings = NetworkSettings(design="tiny", steps=2, batch=8, warm_up=1)
     with tempfile.TemporaryDirectory() as folder:

@@ -24,12 +24,11 @@ from tengen.explorer import (
     explore,
     index,
     open_index,
-    stamp_of,
 )
 from tengen.explorer.kernels import ELSEWHERE
 from tengen.models.store import pack, unpack
 from tengen.records import GameRecord, loads
-from tengen.records.reader import may_hold_games
+from tengen.records.reader import may_hold_games, stamp_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_openings as reference

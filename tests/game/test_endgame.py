@@ -18,8 +18,8 @@ from tengen.game.endgame import (
     sensible,
     should_resign,
 )
-from tengen.game.judging import is_sound
 from tengen.players import make_player
+from tengen.scoring.judging import is_sound
 
 # Black owns the left, White the right; nothing is left to play but eyes.
 SETTLED = """

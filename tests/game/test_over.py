@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tengen.board import Board, Rules
-from tengen.game.judging import Judge
 from tengen.players import make_player
+from tengen.scoring.judging import Judge
 
 
 def _rows(row: str, count: int, **others: str) -> str:

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from tengen.board import PASS, WHITE, Board
-from tengen.game.judging import Judge, Outlook, count_without
-from tengen.game.sgf import record_of_board, sgf_of_game, territory_marks
 from tengen.gtp.commands import MAPS
 from tengen.gtp.protocol import GtpFailure, read_integer, read_number
-from tengen.learners.symmetry_network import OUTPUTS
+from tengen.papers.symmetry_network import OUTPUTS
 from tengen.records import loads
+from tengen.records.from_board import record_of_board, sgf_of_game, territory_marks
+from tengen.scoring.judging import Judge, Outlook, count_without
 
 
 def test_what_servers_say_in_passing_is_heard_and_left_alone(talk) -> None:

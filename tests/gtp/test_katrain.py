@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 from tests.needs import need
 
-from tengen.learners.network import DESIGNS
-from tengen.learners.network.learner import untrained
+from tengen.network import DESIGNS
+from tengen.network.learner import untrained
 
 need("katrain.core.engine")
 

@@ -16,10 +16,9 @@ from tengen.board.coordinates import transform
 from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts import check_player
 from tengen.errors import SpecError
-from tengen.game.judging import count_without, dead_stones
-from tengen.learners.network import DESIGNS, Evaluation
-from tengen.learners.network.learner import untrained
 from tengen.models import load_scorer
+from tengen.network import DESIGNS, Evaluation
+from tengen.network.learner import untrained
 from tengen.players import make_player
 from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import (
@@ -29,6 +28,7 @@ from tengen.players.network_search import (
     without_mirror_images,
 )
 from tengen.players.tengen import TengenPlayer
+from tengen.scoring.judging import count_without, dead_stones
 
 
 class Counter:

@@ -24,8 +24,8 @@ from tengen.contracts import (
 )
 from tengen.errors import SpecError
 from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
-from tengen.learners.network import inputs
 from tengen.models import load_evaluator
+from tengen.network import inputs
 from tengen.players import PLAYERS, make_expert, make_player
 from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch
 from tengen.players.evaluators import EVALUATORS, POLICIES, AreaEvaluator, make_policy

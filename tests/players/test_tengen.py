@@ -11,8 +11,8 @@ import pytest
 from tengen.board import Board
 from tengen.contracts import Report
 from tengen.errors import SpecError
-from tengen.learners.network import DESIGNS
-from tengen.learners.network.learner import untrained
+from tengen.network import DESIGNS
+from tengen.network.learner import untrained
 from tengen.players import make_player, tengen
 from tengen.players.evaluators import make_network
 from tengen.players.mcts import MctsPlayer

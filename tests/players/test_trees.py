@@ -7,7 +7,7 @@ import pytest
 
 from tengen.board import WHITE, Board, index_of
 from tengen.game.endgame import candidates
-from tengen.learners.symmetry_network import SymmetryNetwork
+from tengen.papers.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
 from tengen.players import tree_kernels as k
 from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch

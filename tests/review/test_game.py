@@ -15,8 +15,7 @@ from tengen.board import BLACK, PASS, WHITE, Board
 from tengen.cli import run
 from tengen.contracts import BlockStatus, Candidate, Report, Status, Verdict
 from tengen.errors import SpecError
-from tengen.game.judging import Judge
-from tengen.learners.network import Evaluation
+from tengen.network import Evaluation
 from tengen.records import loads, read_game
 from tengen.records.record import board_at
 from tengen.reviews import ReviewSettings
@@ -36,6 +35,7 @@ from tengen.reviews.game import (
     review_game,
     review_move,
 )
+from tengen.scoring.judging import Judge
 
 Out = pytest.CaptureFixture[str]
 

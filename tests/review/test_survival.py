@@ -11,7 +11,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.cli import run
-from tengen.game.judging import draw_survival, survival
+from tengen.scoring.judging import draw_survival, survival
 
 Out = pytest.CaptureFixture[str]
 # Two walls, a white stone behind Black's, then a move more.

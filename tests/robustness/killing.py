@@ -234,7 +234,7 @@ Attack = Callable[[Seen, int, random.Random, Path], None]
 def often(module: str, *words: object, **others: object) -> list[object]:
     """Return a command that saves its state every second; `others` are settings of the module."""
     changes = [f"m.{name} = {value}" for name, value in {"SAVE_SECONDS": 1.0, **others}.items()]
-    start = f"import tengen.learners.{module} as m; {'; '.join(changes)}; {START}"
+    start = f"import tengen.{module} as m; {'; '.join(changes)}; {START}"
     return [sys.executable, "-c", start, *words]
 
 

@@ -51,8 +51,8 @@ def test_cards_whose_recipe_makes_no_sense(
 
 def test_a_process_of_the_web_loads_a_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     # Every position to predict, and every size and strength of a review, had a network of its own.
-    from tengen.learners.network import DeepNetwork
     from tengen.models import registry
+    from tengen.network import DeepNetwork
     from tengen.web import machines, tasks
     from tengen.web.workers import Context
 

@@ -9,8 +9,8 @@ import pytest
 
 from tengen.board import Board, random_point
 from tengen.cli import run
-from tengen.game.sgf import sgf_of_board
 from tengen.players import make_player
+from tengen.records.from_board import sgf_of_board
 
 EVIL = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
 POINTS = ("cc", "cb", "bb", "dc", "bc", "dd", "cd", "bd", "db", "ca", "de", "ed")

@@ -11,11 +11,11 @@ import pytest
 from tengen.board import BLACK, PASS, Board
 from tengen.contracts import BlockStatus, Status, Verdict
 from tengen.errors import IllegalMoveError
-from tengen.game.judging import count_without
 from tengen.records import GameRecord, loads
 from tengen.records.record import board_at
 from tengen.reviews import ReviewSettings
 from tengen.reviews.game import find_reviewer, review_game
+from tengen.scoring.judging import count_without
 from tengen.web.positions import (
     counted,
     finite,

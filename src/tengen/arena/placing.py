@@ -278,8 +278,8 @@ def plan_snapshots(
     seed: int = 0,
 ) -> SnapshotPlan:
     """Choose snapshots evenly over a run and plan their tournament, on the run's first size."""
-    from tengen.learners.self_play import history
     from tengen.models.runs import SNAPSHOTS, read_run
+    from tengen.self_play import history
 
     rows = {row["step"]: row for row in history(run)}
     found = read_run(run)

@@ -25,11 +25,11 @@ from tengen.arena.tournament import Conditions, Entrant, GameJob, GameKey, Tourn
 from tengen.board import BLACK, WHITE
 from tengen.contracts import Player
 from tengen.errors import EngineError, TengenError
-from tengen.game.judging import shared_judge
 from tengen.gtp.client import Limits
 from tengen.parallel import map_jobs
 from tengen.progress import Progress, span
 from tengen.sanitize import for_rich
+from tengen.scoring.judging import shared_judge
 from tengen.statistics import wilson
 
 _GRACE = 5.0  # seconds after the limit for a move until a silent engine is ended

@@ -20,11 +20,11 @@ from tengen.reviews import ReviewSettings
 
 if TYPE_CHECKING:
     from tengen.explorer import Answer
-    from tengen.game.judging import Judge
-    from tengen.learners.scoring import BlockScorer
     from tengen.records import Corpus
     from tengen.records.corpus import PackedGame
     from tengen.reviews.game import Review
+    from tengen.scoring import BlockScorer
+    from tengen.scoring.judging import Judge
 
 app = typer.Typer()
 collections = typer.Typer(no_args_is_help=True)
@@ -54,9 +54,9 @@ def score(
         from tengen import compiling
 
         compiling.spare(compiling.SCORING_KERNELS)
-    from tengen.learners.scoring import BlockScorer
     from tengen.parallel import map_jobs
     from tengen.records.corpus import packed_games
+    from tengen.scoring import BlockScorer
 
     if out is not None:
         refuse_inputs(out, files)
@@ -105,8 +105,8 @@ def _score(
     games: list[PackedGame],
 ) -> list[dict[str, Any]]:
     """Score some games: values, text and marked copy of each, or a fault; runs in a worker."""
-    from tengen.learners.scoring.game_score import score_record
     from tengen.records.sgf_grammar import format_tree
+    from tengen.scoring.game_score import score_record
 
     scorer, judge = _tools(model)
     found: list[dict[str, Any]] = []
@@ -126,8 +126,8 @@ def _score(
 @lru_cache(maxsize=2)
 def _tools(model: str) -> tuple[BlockScorer, Judge]:
     """Load a model once per process."""
-    from tengen.game.judging import Judge
-    from tengen.learners.scoring import BlockScorer
+    from tengen.scoring import BlockScorer
+    from tengen.scoring.judging import Judge
 
     scorer = BlockScorer.load(model)
     return scorer, Judge(scorer)
@@ -177,12 +177,12 @@ def predict(
     from tengen.board import BLACK, format_gtp, point_at
     from tengen.board.counting import format_result
     from tengen.board.drawing import format_ascii
-    from tengen.game.judging import draw_survival, survival
-    from tengen.learners.network import DeepNetwork
     from tengen.models import load_policy
     from tengen.models.registry import policy_for
+    from tengen.network import DeepNetwork
     from tengen.records import read_game
     from tengen.records.record import board_at
+    from tengen.scoring.judging import draw_survival, survival
 
     if out is not None:
         refuse_inputs(out, [file])

@@ -59,8 +59,8 @@ def show(name: _Model, *, shown: Shown) -> None:
 @command(app)
 def export(name: _Model, out: Path = argument("The ONNX file to write.")) -> None:
     """Export a network as ONNX."""
-    from tengen.learners.network import DeepNetwork
-    from tengen.learners.network.export import export_onnx
+    from tengen.network import DeepNetwork
+    from tengen.network.export import export_onnx
 
     refuse_inputs(out, [name])
     export_onnx(DeepNetwork.load(name), out)
@@ -73,7 +73,7 @@ def average(
     out: Path = option(..., "The model file to write."),
 ) -> None:
     """Write the mean of networks' weights, for example of a network at two stages of training."""
-    from tengen.learners.network import DeepNetwork
+    from tengen.network import DeepNetwork
 
     refuse_inputs(out, names)
     made = DeepNetwork.average([DeepNetwork.load(name) for name in names])
@@ -85,13 +85,13 @@ def average(
 def _details(name: str, card: Card) -> dict[str, Any]:
     """Return the size and the equivariance error of a network; nothing for other models."""
     if card.kind == "network":
-        from tengen.learners.network import DeepNetwork
-        from tengen.learners.network.evaluation import describe
+        from tengen.network import DeepNetwork
+        from tengen.network.evaluation import describe
 
         return describe(DeepNetwork.load(name))
     if card.kind == "symmetry-network":
-        from tengen.learners.symmetry_network import SymmetryNetwork
-        from tengen.learners.symmetry_network import network as definition
+        from tengen.papers.symmetry_network import SymmetryNetwork
+        from tengen.papers.symmetry_network import network as definition
 
         network = SymmetryNetwork.load(name)
         shape, sizes = network.architecture, (5, 9, 19)

@@ -15,12 +15,12 @@ from tengen.cli.options import Resumable, RunOfModel, Seed, WorkOptions, command
 from tengen.cli.printing import Shown
 from tengen.errors import SpecError
 from tengen.files import refuse_inputs
-from tengen.learners.network.settings import DistillationSettings, NetworkSettings
-from tengen.learners.self_play.settings import SelfPlaySettings
+from tengen.network.settings import DistillationSettings, NetworkSettings
+from tengen.self_play.settings import SelfPlaySettings
 
 if TYPE_CHECKING:
-    from tengen.learners.network import Shard
-    from tengen.learners.network.shards import Made
+    from tengen.network import Shard
+    from tengen.network.shards import Made
 
 app = typer.Typer()
 
@@ -64,11 +64,11 @@ def train_network(
         result = {"shards": [str(path) for path in made.files]}
         shown.result(result | {name: getattr(made, name) for name in numbers}, f"Shards in {out}")
         return
-    from tengen.learners.network import DeepNetwork
-    from tengen.learners.network.engine import chosen_device
-    from tengen.learners.network.settings import check_design
-    from tengen.learners.network.shards import fingerprint_of, main_board, shards_of
     from tengen.models import Run
+    from tengen.network import DeepNetwork
+    from tengen.network.engine import chosen_device
+    from tengen.network.settings import check_design
+    from tengen.network.shards import fingerprint_of, main_board, shards_of
 
     refuse_inputs(out, filter(None, [*games, start, None if teacher is None else str(teacher)]))
     device = chosen_device(device)
@@ -81,7 +81,7 @@ def train_network(
     check_design(chosen, None if first is None else first.design_)
     data, master = {}, None
     if teacher is not None:
-        from tengen.learners.network.katago import Teacher
+        from tengen.network.katago import Teacher
 
         master = Teacher(teacher, source=teacher_source)
         data["teacher"] = master.fingerprint
@@ -115,9 +115,9 @@ def evaluate_network(
     shown: Shown,
 ) -> None:
     """Measure a network on games."""
-    from tengen.learners.network import DeepNetwork
-    from tengen.learners.network.evaluation import evaluate as measure
-    from tengen.learners.network.shards import shards_of
+    from tengen.network import DeepNetwork
+    from tengen.network.evaluation import evaluate as measure
+    from tengen.network.shards import shards_of
 
     network = DeepNetwork.load(model)
     make = partial(_make_shards, scorer=scorer, confirmed=False, work=WorkOptions(), shown=shown)
@@ -135,8 +135,8 @@ def evaluate_network(
 def _make_shards(
     games: list[str], out: Path, *, scorer: str, confirmed: bool, work: WorkOptions, shown: Shown
 ) -> Made:
-    from tengen.learners.network import make_shards
     from tengen.models import load_scorer
+    from tengen.network import make_shards
     from tengen.records import Corpus
 
     judge = None if scorer == "none" else load_scorer(scorer)
@@ -179,7 +179,7 @@ def train_self_play(
     shown: Shown,
 ) -> None:
     """Train a network by self-play; writes model.safetensors into the folder of the run."""
-    from tengen.learners.network import DeepNetwork
+    from tengen.network import DeepNetwork
 
     first = None if start is None else DeepNetwork.load(start)
     if record is not None:
@@ -187,8 +187,8 @@ def train_self_play(
             raise SpecError("--record needs --start, the network that plays")
         _record(settings, out, first, record, device, shown)
         return
-    from tengen.learners.self_play import LEARNER, training
     from tengen.models import Run
+    from tengen.self_play import LEARNER, training
 
     settings = lesson.settings(out, settings)
     alone = work.workers == 1 and work.ray is None
@@ -218,10 +218,10 @@ def train_self_play(
 def _record(
     settings: SelfPlaySettings, out: Path, network: Any, rounds: int, device: str, shown: Shown
 ) -> None:
-    from tengen.learners.network.engine import chosen_device
+    from tengen.network.engine import chosen_device
 
     place = chosen_device(device)  # raises a clear error if PyTorch is missing
-    from tengen.learners.self_play.parallel_games import record_games
+    from tengen.self_play.parallel_games import record_games
 
     games = settings.games * rounds * len(settings.size)
     with shown.progress() as bar:

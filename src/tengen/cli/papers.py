@@ -26,17 +26,17 @@ from tengen.cli.options import (
 from tengen.cli.printing import Shown, table
 from tengen.errors import SpecError, TengenError, unknown
 from tengen.files import refuse_inputs, write_atomic
-from tengen.learners.move_prediction.settings import PredictionSettings
-from tengen.learners.opening_evolution.settings import EvolutionSettings
-from tengen.learners.opening_td.settings import TDSettings
-from tengen.learners.scoring.settings import ScorerSettings
-from tengen.learners.symmetry_network.settings import SymmetrySettings
 from tengen.models.registry import PREDICTOR
+from tengen.papers.move_prediction.settings import PredictionSettings
+from tengen.papers.opening_evolution.settings import EvolutionSettings
+from tengen.papers.opening_td.settings import TDSettings
+from tengen.papers.symmetry_network.settings import SymmetrySettings
+from tengen.scoring.settings import ScorerSettings
 
 if TYPE_CHECKING:
     from tengen.lab.result import Findings
-    from tengen.learners.scoring.training import Making
     from tengen.records import GameArrays
+    from tengen.scoring.training import Making
 
 app = typer.Typer()
 
@@ -51,8 +51,8 @@ def train_opening_td(
     shown: Shown,
 ) -> None:
     """Train opening players by temporal differences; several are trained in parallel."""
-    from tengen.lab.opening_td import TrainJob, train
-    from tengen.learners.opening_td.settings import SETS
+    from tengen.papers.opening_td.experiments import TrainJob, train
+    from tengen.papers.opening_td.settings import SETS
     from tengen.parallel import map_jobs
 
     chosen = list(SETS) if features == ["all"] else features
@@ -90,7 +90,7 @@ def evaluate_opening_td(
     shown: Shown,
 ) -> None:
     """Play a model's openings against an opponent; an expert finishes the games."""
-    from tengen.lab.opening_td import MatchJob, evaluate
+    from tengen.papers.opening_td.experiments import MatchJob, evaluate
 
     job = MatchJob(model, opponent, expert, games, seed, random_plies)
     with shown.progress() as bar:
@@ -117,8 +117,8 @@ def train_scoring(
 
     With --made it first plays games of its own and learns from their known dead stones, too.
     """
-    from tengen.learners.scoring.training import MODEL, train_scorer
     from tengen.records import Corpus
+    from tengen.scoring.training import MODEL, train_scorer
 
     folder = run.out or Path("runs/scoring")
     making = [_making(text, player) for text in made or []]
@@ -142,8 +142,8 @@ def train_scoring(
 
 
 def _making(text: str, player: str) -> Making:
-    from tengen.learners.scoring.training import Making
     from tengen.players import make_player
+    from tengen.scoring.training import Making
 
     size, _, count = text.partition(":")
     if not (size.isdecimal() and count.isdecimal() and 5 <= int(size) <= 19 and int(count) > 0):
@@ -154,7 +154,7 @@ def _making(text: str, player: str) -> Making:
 
 def _make(making: list[Making], folder: Path, seed: int, workers: int, shown: Shown) -> None:
     """Play games to the end, so that the dead stones are known, and write them (TB, TW)."""
-    from tengen.learners.scoring.training import make_games, write_games
+    from tengen.scoring.training import make_games, write_games
 
     written = []
     with shown.progress() as step:
@@ -183,9 +183,9 @@ def evaluate_scoring(
     shown: Shown,
 ) -> None:
     """Compare the scorer's counts with recorded results."""
-    from tengen.lab.scoring import evaluate_all
-    from tengen.learners.scoring import BlockScorer
-    from tengen.learners.scoring.game_score import evaluate, read_scored_games
+    from tengen.papers.scoring_failure.experiments import evaluate_all
+    from tengen.scoring import BlockScorer
+    from tengen.scoring.game_score import evaluate, read_scored_games
 
     missing = [str(path) for path in games if not path.exists()]
     if missing:
@@ -212,8 +212,8 @@ def train_symmetry_network(
     settings: SymmetrySettings, training: RunFolder, workers: Workers = 1, *, shown: Shown
 ) -> None:
     """Learn by self-play with TD(lambda); a stopped run resumes exactly."""
-    from tengen.learners.symmetry_network import SymmetryNetwork
     from tengen.models import Run
+    from tengen.papers.symmetry_network import SymmetryNetwork
 
     folder = training.out or Path("runs/symmetry-network")
     settings = training.settings(folder, settings)
@@ -246,7 +246,7 @@ def evaluate_symmetry_network(
     shown: Shown,
 ) -> None:
     """Play a network against a simple player or another network, moves drawn with `--beta`."""
-    from tengen.learners.symmetry_network.learner import SIMPLE, SymmetryNetwork, play_games
+    from tengen.papers.symmetry_network.learner import SIMPLE, SymmetryNetwork, play_games
     from tengen.statistics import Rate
 
     ours = SymmetryNetwork.load(model)
@@ -271,7 +271,7 @@ def train_move_prediction(
     size: _Size = 19,
 ) -> None:
     """Train a predictor on games and write it to a model file."""
-    from tengen.learners.move_prediction import MovePredictor
+    from tengen.papers.move_prediction import MovePredictor
 
     refuse_inputs(training.out, files)
     began = time.monotonic(), time.process_time()
@@ -291,7 +291,7 @@ def train_move_prediction(
 
 def _games(paths: list[str], size: int, shown: Shown) -> tuple[GameArrays, int]:
     """Read the usable games of one size; report and return how many were skipped."""
-    from tengen.learners.move_prediction.training import read_games
+    from tengen.papers.move_prediction.training import read_games
 
     games, skipped = read_games(paths, size)
     for reason, count in skipped.items():
@@ -310,7 +310,7 @@ def evaluate_move_prediction(
     shown: Shown,
 ) -> None:
     """Measure how often a predictor is right about the moves of games."""
-    from tengen.learners.move_prediction import MovePredictor
+    from tengen.papers.move_prediction import MovePredictor
 
     predictor = MovePredictor.load(model)
     predictor.check_size(size, size)
@@ -326,9 +326,9 @@ def train_opening_evolution(
     settings: EvolutionSettings, run: RunFolder, work: WorkOptions, shown: Shown
 ) -> None:
     """Evolve a network; the same seed gives the same network on any number of workers."""
-    from tengen.lab.opening_evolution import train
-    from tengen.learners.opening_evolution.learner import Breeding
     from tengen.models import to_plain
+    from tengen.papers.opening_evolution.experiments import train
+    from tengen.papers.opening_evolution.learner import Breeding
 
     name = f"{settings.network}-{settings.rows}x{settings.rows}-seed{settings.seed}"
     folder = run.out or Path("runs") / "opening-evolution" / name
@@ -357,8 +357,8 @@ def evaluate_opening_evolution(
     shown: Shown,
 ) -> None:
     """Play the model's openings against an opponent's; the expert finishes both colours."""
-    from tengen.lab.opening_evolution import CHAMPIONS, Duel, play_duel
     from tengen.models import find_model
+    from tengen.papers.opening_evolution.experiments import CHAMPIONS, Duel, play_duel
     from tengen.statistics import Rate
 
     name = model or CHAMPIONS[0]

@@ -8,7 +8,6 @@ from tengen.explorer.index import (
     cached_path,
     index_of_games,
     open_index,
-    stamp_of,
 )
 
 __all__ = [
@@ -22,5 +21,4 @@ __all__ = [
     "index_of_games",
     "open_index",
     "picture",
-    "stamp_of",
 ]

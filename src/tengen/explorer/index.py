@@ -45,7 +45,7 @@ from tengen.files import TEMPORARY, write_atomic
 from tengen.models.store import pack
 from tengen.records import Corpus
 from tengen.records.arrays import GameArrays, GameBatch
-from tengen.records.reader import may_hold_games
+from tengen.records.reader import stamp_of
 
 CORNERS = ("top left", "top right", "bottom left", "bottom right")
 
@@ -246,21 +246,6 @@ def read_header(path: Path) -> tuple[Any, dict[str, Any]]:
 def open_index(path: str | Path) -> Openings:
     """Open an index for queries."""
     return Openings(Path(path))
-
-
-def stamp_of(paths: Iterable[str]) -> str:
-    """Return a text that changes when files behind the paths do; empty for standard input."""
-    seen = hashlib.blake2b(digest_size=16)
-    for name in paths:
-        if name == "-":
-            return ""
-        path = Path(name)
-        inside = sorted(path.rglob("*")) if path.is_dir() else []
-        files = [each for each in inside if may_hold_games(each.name) and each.is_file()]
-        for item in files or [path]:
-            facts = item.stat()
-            seen.update(f"{item}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode(errors="replace"))
-    return seen.hexdigest()
 
 
 def cached_path(paths: Iterable[str], plies: int) -> Path:

@@ -16,7 +16,7 @@ from tengen.board import BLACK, EMPTY, PASS, RESIGN, WHITE, Board, Point, playou
 from tengen.board.playouts import PlayoutResult
 from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts import Status, Verdict
-from tengen.game.judging import (
+from tengen.scoring.judging import (
     count_without,
     dead_stones,
     held_blocks,

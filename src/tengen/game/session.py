@@ -24,11 +24,11 @@ from tengen.contracts import Analyser, Candidate, Player, TimedPlayer
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.files import lock, write_atomic
 from tengen.game.clock import Clock
-from tengen.game.judging import Judge, Outlook, count_without
-from tengen.game.sgf import sgf_of_game
 from tengen.records import loads, read_game
+from tengen.records.from_board import sgf_of_game
 from tengen.records.record import board_at, rules_named
 from tengen.records.sgf_properties import format_text, parse_text
+from tengen.scoring.judging import Judge, Outlook, count_without
 
 BOTH = BLACK | WHITE
 _LONGEST = 3  # plies per point of the board after which a game is counted

@@ -189,7 +189,7 @@ def _need_empty(engine: GtpEngine) -> None:
 
 def _set_stones(engine: GtpEngine, black: list[Point], white: list[Point], turn: int) -> None:
     """Replace the game with a position without history, or leave it unchanged on failure."""
-    from tengen.game.sgf import start_of
+    from tengen.records.from_board import start_of
 
     fresh = start_of(engine.game.board, empty=True)
     fresh.set_stones(black=black, white=white, to_play=turn)
@@ -254,7 +254,7 @@ def _loadsgf(engine: GtpEngine, call: Call) -> None:
 @command("printsgf")
 def _printsgf(engine: GtpEngine, call: Call) -> str | None:
     """Answer with the game as SGF, or write it to a file."""
-    from tengen.game.sgf import sgf_of_board
+    from tengen.records.from_board import sgf_of_board
 
     text = sgf_of_board(engine.game.board)
     if not call.args:
@@ -388,7 +388,7 @@ def _kata_set_rule(engine: GtpEngine, call: Call) -> None:
 def _set_rules(engine: GtpEngine, rules: Rules) -> None:
     """Change the rules and keep the game; komi becomes the rules' own unless one was set."""
     from tengen.board import IllegalMoveError
-    from tengen.game.sgf import start_of
+    from tengen.records.from_board import start_of
 
     old = engine.game.board
     fresh = start_of(old, rules=rules, komi=old.komi if engine.komi_was_set else rules.komi)
@@ -434,7 +434,7 @@ def _final_status_list(engine: GtpEngine, call: Call) -> str:
 def _territory(engine: GtpEngine, colour: int) -> list[int]:
     """Return the points that count as one side's territory, dead stones' points included."""
     from tengen.board import point_at
-    from tengen.game.judging import count_without
+    from tengen.scoring.judging import count_without
 
     board = engine.game.board
     places = count_without(board, engine.status().stones(Status.DEAD)).territory(colour)

@@ -27,8 +27,8 @@ from tengen.gtp.protocol import Call, GtpFailure, need, read_colour, read_intege
 
 if TYPE_CHECKING:
     from tengen.board import Board, Point
-    from tengen.game.judging import Judge
     from tengen.game.session import Session
+    from tengen.scoring.judging import Judge
 
 Handler: TypeAlias = "Callable[[GtpEngine, Call], str | None]"
 COMMANDS: dict[str, Handler] = {}
@@ -74,7 +74,7 @@ class GtpEngine:
     @cached_property
     def judge(self) -> Judge:
         """The judge of dead stones: the learned scorer, or playouts."""
-        from tengen.game.judging import Judge
+        from tengen.scoring.judging import Judge
 
         return Judge()
 

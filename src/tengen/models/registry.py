@@ -15,12 +15,12 @@ from tengen.models.store import Card, find_model, model_names, read_card
 
 # Kind of model -> module:class, imported when needed, with a classmethod `load(path)`.
 KINDS: dict[str, str] = {
-    "symmetry-network": "tengen.learners.symmetry_network:SymmetryNetwork",
-    "move-prediction": "tengen.learners.move_prediction:MovePredictor",
-    "scoring": "tengen.learners.scoring:BlockScorer",
-    "network": "tengen.learners.network:DeepNetwork",
-    "opening-td": "tengen.learners.opening_td:OpeningTD",
-    "opening-evolution": "tengen.learners.opening_evolution:OpeningEvolution",
+    "symmetry-network": "tengen.papers.symmetry_network:SymmetryNetwork",
+    "move-prediction": "tengen.papers.move_prediction:MovePredictor",
+    "scoring": "tengen.scoring:BlockScorer",
+    "network": "tengen.network:DeepNetwork",
+    "opening-td": "tengen.papers.opening_td:OpeningTD",
+    "opening-evolution": "tengen.papers.opening_evolution:OpeningEvolution",
 }
 
 _SHARED = 12  # shared models that are kept; play, web and reviews use ten of the shipped ones

@@ -156,6 +156,19 @@ class BuiltinExpert:
         return float(score) - board.white_bonus
 
 
+class PlayoutExpert:
+    """An expert that scores a position by the mean of heavy playouts, without a search."""
+
+    def __init__(self, n: int = 64) -> None:
+        self.n = n
+
+    def finish(self, boards: Sequence[Board], seeds: Sequence[int]) -> FloatArray:
+        """Return the mean score for Black, komi included, one per board."""
+        pairs = zip(boards, seeds, strict=True)
+        found = [playouts(b, self.n, seed=s, kind="heavy", threads=1) for b, s in pairs]
+        return np.array([each.mean_score for each in found])
+
+
 class PlayerExpert:
     """One player that plays both sides to the end; dead stones are found by playouts."""
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from tengen.board import BLACK, RESIGN, WHITE, Board, Point, parse_gtp
 from tengen.errors import SpecError, TengenError
-from tengen.game.sgf import record_of_board, start_of
 from tengen.gtp.client import (
     Client,
     EngineBadAnswer,
@@ -26,6 +25,7 @@ from tengen.gtp.client import (
     Limits,
 )
 from tengen.gtp.commands import kata_rules
+from tengen.records.from_board import record_of_board, start_of
 
 _LETTERS = {BLACK: "b", WHITE: "w"}
 # KGS's names for the same ko and scoring; superko is left to the engine.

@@ -21,13 +21,13 @@ from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, points_at
 from tengen.board.coordinates import elements, permutation, transform
 from tengen.contracts import Candidate, Report, Scorer
 from tengen.errors import SpecError
-from tengen.game import judging
 from tengen.game.endgame import cleanup_move, is_over, only_the_count_is_left, points_left
-from tengen.game.judging import Judge, count_without, dead_stones
-from tengen.learners.network import Evaluation
+from tengen.network import Evaluation
 from tengen.players.network_tree import NetworkTree
 from tengen.players.search_clock import Pace, Searching
 from tengen.players.tree_kernels import keep_likely
+from tengen.scoring import judging
+from tengen.scoring.judging import Judge, count_without, dead_stones
 
 _VISITS = 400  # default visits per move
 _BATCHES = {(9, 9): 8, (13, 13): 8}

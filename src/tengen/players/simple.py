@@ -27,9 +27,9 @@ from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random
 from tengen.contracts import Candidate, Evaluator, Player, Policy, Report, TimedPlayer
 from tengen.errors import SpecError
 from tengen.game.endgame import can_pass_and_win, candidates, finishing_move, sensible
-from tengen.game.judging import is_sound, neutral_points, shared_judge
 from tengen.players.spec import make_player
 from tengen.players.static_kernels import VALUE, W_PASS, finish_static, new_work, static_values
+from tengen.scoring.judging import is_sound, neutral_points, shared_judge
 
 _SHOWN = 20  # moves in a policy's report
 

@@ -246,12 +246,19 @@ def make_player(spec: str) -> Player:
 
 
 def make_expert(spec: str = "builtin") -> Expert:
-    """Make an expert: `builtin`, `builtin:playouts=N`, or any player spec, playing both sides.
+    """Make an expert: `builtin`, `builtin:playouts=N`, `playouts:N` or any player spec.
+
+    `playouts:N` is the mean of N playouts without a search; a player plays both sides to the end.
 
     `static` plays in one kernel; `static:resign=no` move by move, like every other player.
     """
-    from tengen.players.evaluators import BuiltinExpert, PlayerExpert, StaticExpert
+    from tengen.players.evaluators import BuiltinExpert, PlayerExpert, PlayoutExpert, StaticExpert
 
+    judge, _, number = spec.strip().partition(":")
+    if judge == "playouts":
+        if number and not (number.isdecimal() and int(number) > 0):
+            raise SpecError(f"expert {spec!r}: playouts: must be followed by a number")
+        return PlayoutExpert(int(number or 64))
     name, rest = _split_name(spec, "expert")
     if name == "builtin":
         playouts = Option("playouts", "int", "playouts per game", "by board size", least=1)

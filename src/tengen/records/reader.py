@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -17,7 +18,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, cast
@@ -247,6 +248,21 @@ def open_sources(path: str | Path, on_fault: Callable[[Fault], None]) -> Iterato
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
             raise RecordError(f"{path}: neither a file, a folder nor a pipe")
         yield from _open_file(path, on_fault, asked=True)
+
+
+def stamp_of(paths: Iterable[str]) -> str:
+    """Return a text that changes when files behind the paths do; empty for standard input."""
+    seen = hashlib.blake2b(digest_size=16)
+    for name in paths:
+        if name == "-":
+            return ""
+        path = Path(name)
+        inside = sorted(path.rglob("*")) if path.is_dir() else []
+        files = [each for each in inside if may_hold_games(each.name) and each.is_file()]
+        for item in files or [path]:
+            facts = item.stat()
+            seen.update(f"{item}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode(errors="replace"))
+    return seen.hexdigest()
 
 
 def may_hold_games(name: str) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from tengen import __version__
 from tengen.board import COLOUR_NAMES, PASS, WHITE, format_sgf
-from tengen.game.sgf import owner_marks, territory_marks
 from tengen.records import loads
+from tengen.records.from_board import owner_marks, territory_marks
 from tengen.records.sgf_grammar import GameTree, format_tree
 from tengen.records.sgf_properties import format_number, format_text, parse_text
 from tengen.reviews.game import LABELLED, LABELS, LINE, EvaluatedPosition, MoveReview, Review

@@ -33,7 +33,6 @@ from tengen.board import (
 from tengen.board.counting import Count, format_result
 from tengen.contracts import Analyser, Policy, Status, limit_visits
 from tengen.errors import ModelError, SpecError
-from tengen.game.judging import Judge, count_without
 from tengen.models import has_model, load_policy
 from tengen.models.registry import JUDGE, network_for, policy_for
 from tengen.players import make_player
@@ -43,6 +42,7 @@ from tengen.records import GameRecord
 from tengen.records.record import board_at, positions
 from tengen.reviews import DEFAULT_PLAYER, ReviewSettings
 from tengen.sanitize import html_table
+from tengen.scoring.judging import Judge, count_without
 
 Stage = Literal["first pass", "search", "lines"]
 

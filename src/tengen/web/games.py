@@ -23,7 +23,7 @@ from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.game.clock import Clock
 from tengen.game.session import BOTH, Session
-from tengen.game.sgf import start_of
+from tengen.records.from_board import start_of
 from tengen.web.machines import PERSON, Opponent, next_rung
 from tengen.web.positions import (
     COLOURS,

@@ -22,8 +22,8 @@ from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_
 from tengen.errors import TengenError
 from tengen.game.endgame import candidates
 from tengen.lab.papers import PAPERS
-from tengen.learners.network import DeepNetwork
 from tengen.models import has_model, list_models, load_learner
+from tengen.network import DeepNetwork
 from tengen.players import parse_spec
 from tengen.players.simple import scores_after
 from tengen.players.tengen import LEVELS

@@ -22,8 +22,8 @@ from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, point_at
 from tengen.board.counting import Count
 from tengen.contracts import Verdict
 from tengen.errors import IllegalMoveError, RecordError
-from tengen.game.sgf import start_of
 from tengen.records import Fault, GameRecord, loads, read_games
+from tengen.records.from_board import start_of
 from tengen.records.reader import BROKEN, unpacker_of
 from tengen.records.record import board_at, rules_named
 from tengen.records.sgf_properties import parse_text

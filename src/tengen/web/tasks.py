@@ -19,7 +19,6 @@ import numpy as np
 from tengen.board import PASS, Board, index_of, points_at
 from tengen.board.counting import count_both, overruled
 from tengen.contracts import Analyser, Status
-from tengen.game.judging import shared_judge
 from tengen.game.session import choose_move, move_generator
 from tengen.models import load_policy
 from tengen.models.registry import JUDGE, network_for, policy_for
@@ -41,6 +40,7 @@ from tengen.reviews.game import (
     review_move,
 )
 from tengen.sanitize import csv_text
+from tengen.scoring.judging import shared_judge
 from tengen.web.positions import (
     counted,
     finite,

@@ -1,6 +1,0 @@
-"""Predict experts' moves by maximum entropy, after Araki et al. 2007."""
-
-from tengen.learners.move_prediction.learner import MovePredictor
-from tengen.learners.move_prediction.settings import PredictionSettings
-
-__all__ = ["MovePredictor", "PredictionSettings"]

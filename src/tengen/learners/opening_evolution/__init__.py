@@ -1,6 +1,0 @@
-"""Evolve opening players (Kendall, Yaakob, Hingston 2004): networks selected by results."""
-
-from tengen.learners.opening_evolution.learner import OpeningEvolution
-from tengen.learners.opening_evolution.settings import EvolutionSettings
-
-__all__ = ["EvolutionSettings", "OpeningEvolution"]

@@ -1,0 +1,464 @@
+"""Run a trained network: on the processor, without PyTorch, or on a GPU through PyTorch.
+
+On the processor, tied kernels are laid out once, norms are folded into them where nothing lies in
+between, and the layers run in Numba (see `engine_kernels`). Arrays have the shape positions x rows
+x columns x maps. One call uses one thread; several threads may call at once.
+
+A GPU gives the same results up to rounding, by default in half precision.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from copy import copy
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from tengen.arrays import Float32Array
+from tengen.errors import SpecError
+from tengen.network import engine_kernels as kernels
+from tengen.network.engine_kernels import COLS, LINE, ROWS, WIDTH
+from tengen.network.inputs import (
+    FIRST_BOARD_PLANE,
+    KOMI_PLANE,
+    KOMI_SCALE,
+    N_PLANES,
+    POINT_PLANES,
+    TABLE,
+    Positions,
+)
+from tengen.network.layers import Layers, lay_out
+from tengen.network.settings import (
+    LIFTING_SIZE,
+    SCORE_SCALE,
+    Design,
+    size_factor,
+)
+
+_EPSILON = 1e-5
+_MOST_AT_ONCE = 32
+"""Positions evaluated at once; more would not fit the processor's cache."""
+_TILES_AT_ONCE = 48
+"""Tiles transformed at once, for the same reason."""
+_USUAL_BATCH, _WEIGHTS_COST = 8, 16
+"""Positions in a typical search batch, and the cost of loading the weights, in tiles."""
+_TRANSFORMS_COST = {3: 1650, 4: 2500, 5: 4330}
+"""Cost of transforming a tile of one map and back, in products (on a Xeon), by tile size."""
+
+# Winograd computes a tile of m x m outputs from (m + 2) x (m + 2) inputs with (m + 2)^2
+# products per pair of maps instead of 9 m^2:  A^T [ (G kernel G^T) * (B^T input B) ] A.
+KERNEL_TRANSFORMS = {
+    3: [[1 / 2, 0, 0], [-1 / 2] * 3, [-1 / 6, 1 / 6, -1 / 6], [1 / 6, 1 / 3, 2 / 3], [0, 0, 1]],
+    4: [
+        [1 / 4, 0, 0], [-1 / 6] * 3, [-1 / 6, 1 / 6, -1 / 6],
+        [1 / 24, 1 / 12, 1 / 6], [1 / 24, -1 / 12, 1 / 6], [0, 0, 1],
+    ],
+    5: [
+        [-2 / 9, -2 / 9, -2 / 9], [2 / 9, -2 / 9, 2 / 9],
+        [1 / 45, 2 / 45, 4 / 45], [-1 / 45, 2 / 45, -4 / 45],
+        [16 / 45, 8 / 45, 4 / 45], [-16 / 45, 8 / 45, -4 / 45], [0, 0, 1],
+    ],
+}  # fmt: skip
+"""G by the size m of tiles: interpolation at infinity and, for 3 and 4, at 0, 1, -1, 2 (and -2),
+for 5 at 1, -1, 2, -2, 1/2 and -1/2."""
+
+
+class EngineOutput(NamedTuple):
+    """A network's outputs for some positions, from the perspective of the side to move."""
+
+    moves: Float32Array
+    """Positions x (points + 1): logits, the pass last."""
+    winner: Float32Array
+    """Logits of winning."""
+    score: Float32Array
+    """Expected final score in points."""
+    spread: Float32Array
+    """Standard deviation of the score, in points."""
+    ownership: Float32Array
+    """Positions x points: +1 own to -1 the enemy's."""
+    best: Float32Array | None = None
+    """Logits of the best move, laid out as `moves`, where the design has several move outputs."""
+
+    @classmethod
+    def join(cls, parts: Sequence[EngineOutput]) -> EngineOutput:
+        """Concatenate the outputs of several batches."""
+        columns: Any = zip(*parts, strict=True)
+        joined: Any = (None if c[0] is None else np.concatenate(c) for c in columns)
+        return cls(*joined)
+
+
+class Engine(Layers[Float32Array]):
+    """A network laid out for the processor."""
+
+    def __init__(self, weights: Mapping[str, NDArray[Any]], design: Design) -> None:
+        super().__init__(design)
+        self._weights = {name: np.asarray(w, np.float32) for name, w in weights.items()}
+        self._maps = _rounded(design.fields * design.order, COLS)
+        """Number of maps, padded with zero maps so that vectors are full."""
+        laid = self.kernel("lift").transpose(2, 3, 1, 0)
+        self._lift = _widened(laid.reshape(LIFTING_SIZE**2, N_PLANES, -1), self._maps)
+        """Places of the kernel x planes x maps."""
+        points = self._lift[:, : len(POINT_PLANES)]
+        self._codes = np.ascontiguousarray(np.einsum("bp,kpm->bkm", TABLE, points))
+        moves = self._lift[:, len(POINT_PLANES) : FIRST_BOARD_PLANE]
+        self._last_moves = np.ascontiguousarray(moves.transpose(1, 0, 2))
+        names = [f"blocks.{i}" for i in range(design.blocks)]
+        self._norms = [self._norm(f"{name}.norm1") for name in names] + [self._norm("norm")]
+        self._between = [self._norm(f"{name}.norm2") for name in names]
+        # Cache two tile sizes: the kernels of `tengen-large` take 57 MB each.
+        self._kernels = lru_cache(maxsize=2)(self._transformed)
+        self._heads = {name: self._head(name) for name in ("move_fields", "value_fields")}
+        self._constants = lru_cache(maxsize=8)(self._constant_maps)
+
+    def kernel(self, name: str) -> Float32Array:
+        """Return a convolution's kernel between all maps."""
+        return lay_out(self._weights[f"{name}.weight"], self.design.order)
+
+    def affine(self, name: str) -> tuple[Float32Array, Float32Array]:
+        """Return the factor and the addend of each map in a norm."""
+        get, order = self._weights.__getitem__, self.design.order
+        scale = get(f"{name}.gain") / np.sqrt(get(f"{name}.variance") + np.float32(_EPSILON))
+        shift = get(f"{name}.bias") - get(f"{name}.mean") * scale
+        return np.repeat(scale, order), np.repeat(shift, order)
+
+    def _norm(self, name: str) -> tuple[Float32Array, Float32Array]:
+        """Return the same, padded with zeros for the zero maps."""
+        scale, shift = self.affine(name)
+        return _widened(scale, self._maps), _widened(shift, self._maps)
+
+    def _transformed(self, tile: int) -> list[tuple[Float32Array, Float32Array]]:
+        """Return the kernels of all blocks for one size of tiles."""
+        found = []
+        for i, (scale, _) in enumerate(self._between):
+            first, second = (self.kernel(f"blocks.{i}.conv{n}") for n in (1, 2))
+            if not self.design.pools(i):
+                first = first * scale[: len(first), None, None, None]
+            one, two = (packed(transformed(k, tile), self._maps) for k in (first, second))
+            found.append((one, two))
+        return found
+
+    def _head(self, name: str) -> Float32Array:
+        """Return the kernel of an output layer, its columns grouped by orientation."""
+        fields, order = self.design.head_fields, self.design.order
+        matrix = self.kernel(name)[..., 0, 0].reshape(fields, order, -1).transpose(2, 1, 0)
+        matrix = _widened(matrix, _rounded(fields, max(WIDTH, COLS // order)))
+        return packed(matrix.reshape(1, len(matrix), -1), self._maps)
+
+    def __call__(self, positions: Positions) -> EngineOutput:
+        """Evaluate positions."""
+        cuts = [slice(i, i + _MOST_AT_ONCE) for i in range(0, len(positions), _MOST_AT_ONCE)]
+        return EngineOutput.join([self._evaluate(positions.part(cut)) for cut in cuts])
+
+    def judge_planes(self, planes: Float32Array) -> EngineOutput:
+        """Evaluate any planes, positions x planes x rows x columns; slower."""
+        parts = range(0, len(planes), _MOST_AT_ONCE)
+        return EngineOutput.join([self._evaluate(planes[i : i + _MOST_AT_ONCE]) for i in parts])
+
+    def _evaluate(self, seen: Positions | Float32Array) -> EngineOutput:
+        """Evaluate a few positions."""
+        if isinstance(seen, Positions):
+            komi = seen.komi.astype(np.float32)
+        else:
+            komi = seen[:, KOMI_PLANE].mean((1, 2)) * np.float32(KOMI_SCALE)
+        points, passing, owner, values = self.run(seen)
+        count, outputs = passing.shape
+        # Outputs x positions x moves.
+        logits = np.concatenate([points.reshape(count, -1, outputs), passing[:, None, :]], 1)
+        logits = np.ascontiguousarray(logits.transpose(2, 0, 1))
+        winner, score, spread = values.T
+        return EngineOutput(
+            moves=logits[0],
+            winner=winner,
+            score=score * np.float32(SCORE_SCALE) + komi,
+            spread=np.exp(np.clip(spread, -4, 4)) * np.float32(SCORE_SCALE),
+            ownership=np.tanh(owner.reshape(count, -1) / 2),
+            best=logits[-1] if outputs > 1 else None,
+        )
+
+    def lift(self, planes: Any) -> Float32Array:
+        """Apply the first convolution; to packed positions, by adding rows of a table."""
+        if not isinstance(planes, Positions):
+            return self._convolve_planes(planes)
+        rows, cols = planes.rows, planes.cols
+        x = _scratch(rows, cols, self._maps, len(planes)).x
+        flat = x.reshape(len(planes), rows * cols, -1)
+        kernels.lift(
+            planes.codes, planes.history, planes.facts(), self._codes, self._last_moves,
+            self._constants(rows, cols), rows, cols, flat,
+        )  # fmt: skip
+        return x
+
+    def _constant_maps(self, rows: int, cols: int) -> Float32Array:
+        """Return what each constant plane adds at all points of a board, one row per plane."""
+        ones = np.pad(np.ones((rows, cols), np.float32), LIFTING_SIZE // 2)
+        reach = sliding_window_view(ones, (LIFTING_SIZE,) * 2).reshape(rows * cols, -1)
+        # Not by BLAS, whose rounding depends on its number of threads.
+        found = np.einsum("pk,kfm->fpm", reach, self._lift[:, FIRST_BOARD_PLANE:])
+        return np.ascontiguousarray(found)
+
+    def _convolve_planes(self, planes: Float32Array) -> Float32Array:
+        """Convolve planes by one matrix product over all points' neighbourhoods."""
+        positions, _, rows, cols = planes.shape
+        edge = LIFTING_SIZE // 2
+        padded = np.zeros((positions, rows + 2 * edge, cols + 2 * edge, N_PLANES), np.float32)
+        padded[:, edge:-edge, edge:-edge] = planes.transpose(0, 2, 3, 1)
+        windows = sliding_window_view(padded, (LIFTING_SIZE,) * 2, axis=(1, 2))
+        seen = windows.transpose(0, 1, 2, 4, 5, 3).reshape(positions * rows * cols, -1)
+        kernel = self._lift.reshape(seen.shape[1], -1)
+        return (seen @ kernel).reshape(positions, rows, cols, -1)
+
+    def tower(self, x: Float32Array) -> Float32Array:
+        """Run all residual blocks and the final norm; modify `x` in place."""
+        positions, rows, cols, maps = x.shape
+        room = _scratch(rows, cols, maps, positions)
+        tile, a, y = room.tile, room.a, room.y
+        near, far = (room.tiles, room.products), room.far
+        everywhere = np.zeros((positions, 1), np.float32)
+        scale, shift = self._norms[0]
+        kernels.activate(x, 0, rows, cols, scale, shift + everywhere, a, 1)
+        for i, (first, second) in enumerate(self._kernels(tile)):
+            scale, shift = self._between[i]
+            if self.design.pools(i):
+                kernels.convolve(a, first, tile, kernels.STORE, scale, shift, x, y, 1, *near, far)
+                whole = self._pooled(y, 1, rows, cols, self.design.order, self.design.fields)
+                whole = self.linear(whole, f"blocks.{i}.pool", self.design.fields)
+                whole = _widened(np.repeat(whole, self.design.order, axis=1), maps)
+                kernels.activate(y, 1, rows, cols, scale, whole * scale + shift, y, 1)
+            else:
+                kernels.convolve(a, first, tile, kernels.RELU, scale, shift, x, y, 1, *near, far)
+            last = i + 1 == self.design.blocks
+            into, edge = (x, 0) if last else (a, 1)
+            kernels.convolve(
+                y, second, tile, kernels.ADD, *self._norms[i + 1], x, into, edge, *near, far
+            )
+        return x
+
+    def head(self, x: Float32Array, name: str) -> Float32Array:
+        """Run the first layer of an output."""
+        positions, rows, cols, maps = x.shape
+        kernel, order, fields = self._heads[name], self.design.order, self.design.head_fields
+        columns = kernel.size // maps
+        out = np.empty((positions * rows * cols, columns // order), np.float32)
+        kernels.combine(x, kernel, order, np.empty((ROWS, columns), np.float32), out)
+        return np.ascontiguousarray(out[:, :fields]).reshape(positions, rows, cols, fields)
+
+    def relu(self, x: Float32Array) -> Float32Array:
+        """Clip below at zero."""
+        return np.maximum(x, 0)
+
+    def add_to_maps(self, x: Float32Array, whole: Float32Array, order: int = 1) -> Float32Array:
+        """Add one number per map."""
+        return x + whole[:, None, None, :]
+
+    def pool(self, x: Float32Array) -> Float32Array:
+        """Return three numbers per map."""
+        _, rows, cols, maps = x.shape
+        return self._pooled(x, 0, rows, cols, 1, maps)
+
+    def _pooled(
+        self, x: Float32Array, edge: int, rows: int, cols: int, order: int, fields: int
+    ) -> Float32Array:
+        mean, most = np.empty((2, len(x), fields), np.float32)
+        kernels.pool(x, edge, rows, cols, order, mean, most)
+        larger = np.float32(size_factor(rows * cols))
+        return np.concatenate([mean, mean * larger, most], axis=1)
+
+    def linear(self, x: Float32Array, name: str, outputs: int) -> Float32Array:
+        """Multiply by a matrix and add a bias."""
+        # One product per position: the rounding of a batched one depends on the size of the batch.
+        found = (x[:, None] @ self._weights[f"{name}.weight"].T)[:, 0]
+        return found + self._weights[f"{name}.bias"]
+
+    def points(self, x: Float32Array, name: str, outputs: int) -> Float32Array:
+        """Combine the maps at each point."""
+        weight, bias = self._weights[f"{name}.weight"], self._weights[f"{name}.bias"]
+        return x @ weight.reshape(outputs, -1).T + bias
+
+
+def best_tile(rows: int, cols: int, maps: int) -> int:
+    """Return the fastest tile size for a small batch of boards of this size.
+
+    >>> best_tile(19, 19, 128), best_tile(19, 19, 64), best_tile(9, 9, 64)
+    (5, 4, 3)
+    """
+
+    def cost(tile: int) -> int:
+        tiles = _USUAL_BATCH * -(-rows // tile) * -(-cols // tile)
+        products = (tile + 2) ** 2 * (_rounded(tiles, ROWS) + _WEIGHTS_COST) * maps
+        return products + tiles * _TRANSFORMS_COST[tile]
+
+    return min(KERNEL_TRANSFORMS, key=cost)
+
+
+def transformed(kernel: Float32Array, tile: int) -> Float32Array:
+    """Return a kernel (out x in x 3 x 3) as (tile + 2)^2 matrices of in x out."""
+    g = np.array(KERNEL_TRANSFORMS[tile])
+    places = np.einsum("ai,oxij,bj->abxo", g, kernel.astype(np.float64), g)
+    return np.asarray(places.reshape(-1, *places.shape[2:]), np.float32)
+
+
+def packed(matrices: Float32Array, maps: int) -> Float32Array:
+    """Return matrices of `maps` rows, in strips of COLS columns, as `multiply` reads them."""
+    count, rows, columns = matrices.shape
+    out = _zeros(count, _rounded(columns, COLS) // COLS, maps, COLS)
+    wide = _widened(matrices, _rounded(columns, COLS)).reshape(count, rows, -1, COLS)
+    out[:, :, :rows] = wide.transpose(0, 2, 1, 3)
+    return out
+
+
+def _rounded(number: int, step: int) -> int:
+    """Round up to a multiple."""
+    return -(-number // step) * step
+
+
+def _widened(array: Float32Array, width: int) -> Float32Array:
+    """Add zeros to the last axis."""
+    wide = np.zeros((*array.shape[:-1], width), np.float32)
+    wide[..., : array.shape[-1]] = array
+    return wide
+
+
+def _zeros(*shape: int) -> Float32Array:
+    """Return zeros aligned to a cache line, so that no vector crosses one."""
+    size = int(np.prod(shape))
+    raw = np.zeros(size + LINE, np.float32)
+    start = -raw.ctypes.data // raw.itemsize % LINE
+    return raw[start : start + size].reshape(shape)
+
+
+class _Room:
+    """Scratch arrays of one thread, for boards of one size."""
+
+    def __init__(self, rows: int, cols: int, maps: int, positions: int) -> None:
+        self.tile = best_tile(rows, cols, maps)
+        padded = (_rounded(size, self.tile) + 2 for size in (rows, cols))
+        self.x = _zeros(positions, rows, cols, maps)
+        self.a, self.y = _zeros(2, positions, *padded, maps)
+        tiles = positions * -(-rows // self.tile) * -(-cols // self.tile)
+        # One extra cache line: without it, the places of a tile would share few cache sets.
+        self.far = _rounded(min(tiles, _TILES_AT_ONCE), ROWS) * maps + LINE
+        self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2, self.far)
+
+    def part(self, positions: int) -> _Room:
+        """Return the same arrays for fewer positions."""
+        made = copy(self)
+        made.x, made.a, made.y = (array[:positions] for array in (self.x, self.a, self.y))
+        return made
+
+
+_ROOMS = threading.local()
+
+
+def _scratch(rows: int, cols: int, maps: int, positions: int) -> _Room:
+    """Return this thread's arrays; reallocate only for another board or more positions."""
+    room: _Room | None = getattr(_ROOMS, "room", None)
+    if room is None or room.x.shape[1:] != (rows, cols, maps) or len(room.x) < positions:
+        room = _ROOMS.room = _Room(rows, cols, maps, positions)
+    return room.part(positions)
+
+
+# ----- GPUs -----
+
+VARIABLE = "TENGEN_DEVICE"
+"""Environment variable for the device that runs networks: cpu, cuda, or auto (the default)."""
+AT_ONCE = 4
+"""How many times larger the batches of a search should be on a GPU than on a processor."""
+_MOST_AT_ONCE_ON_GPU = 1024
+_ONE_AT_A_TIME = threading.Lock()
+"""Threads share the GPU, and PyTorch's settings of it."""
+_FILES = (Path("/dev/nvidia0"), Path("/dev/dxg"))
+"""Without these a system has no GPU that PyTorch could use here, so PyTorch need not be loaded."""
+
+
+def torch_or_refuse() -> Any:
+    """Import PyTorch; raise `SpecError` with install instructions if it is missing."""
+    try:
+        import torch
+    except ImportError:
+        raise SpecError("training needs PyTorch: pip install tengen[torch]") from None
+    return torch
+
+
+def chosen_device(device: str) -> str:
+    """Check the name of a device; `auto` is a GPU where there is one."""
+    torch = torch_or_refuse()
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise SpecError(f"device {device}: PyTorch finds no GPU here; use cpu")
+    if device.split(":")[0] not in ("cpu", "cuda"):
+        raise SpecError(f"device {device}: there are cpu, cuda and auto")
+    return device
+
+
+@cache
+def gpu_wanted() -> str | None:
+    """Return the name of the GPU to run networks on, or None for the processor."""
+    wanted = os.environ.get(VARIABLE, "auto")
+    if wanted == "auto":
+        may = os.name == "nt" or any(file.exists() for file in _FILES)
+        if not may or find_spec("torch") is None:
+            return None
+    try:
+        chosen = "cpu" if wanted == "cpu" else chosen_device(wanted)
+    except SpecError as mistake:
+        raise SpecError(f"{VARIABLE}: {mistake}") from None
+    return None if chosen == "cpu" else chosen
+
+
+class GpuEngine:
+    """A network on a PyTorch device.
+
+    If the GPU fails, it warns once and continues on the processor.
+    """
+
+    def __init__(
+        self, weights: Mapping[str, NDArray[Any]], design: Design, device: str, *, half: bool = True
+    ) -> None:
+        import torch
+
+        from tengen.network.torch_network import network_of
+
+        self.design, self.device, self._weights = design, torch.device(device), weights
+        self._network = network_of(weights, design).eval().to(self.device)
+        self._half = half and self.device.type == "cuda"
+        self._processor: Engine | None = None
+
+    def __call__(self, positions: Positions) -> EngineOutput:
+        """Evaluate positions."""
+        if self._processor is None:
+            try:
+                return self.judge_planes(positions.planes())
+            except RuntimeError as failure:
+                line = str(failure).splitlines()[0]
+                warnings.warn(f"{self.device} failed ({line}): going on without it", stacklevel=2)
+                self._processor = Engine(self._weights, self.design)
+        return self._processor(positions)
+
+    def judge_planes(self, planes: Float32Array) -> EngineOutput:
+        """Evaluate any planes, positions x planes x rows x columns."""
+        starts = range(0, len(planes), _MOST_AT_ONCE_ON_GPU)
+        return EngineOutput.join([self._pass(planes[i : i + _MOST_AT_ONCE_ON_GPU]) for i in starts])
+
+    def _pass(self, planes: Float32Array) -> EngineOutput:
+        import torch
+
+        half = torch.autocast(self.device.type, torch.float16, enabled=self._half)
+        # TF32 would round the factors of single-precision products to ten bits.
+        products = torch.backends.cudnn.flags(enabled=True, allow_tf32=self._half)
+        with _ONE_AT_A_TIME, torch.inference_mode(), half, products:
+            said = self._network(torch.from_numpy(planes).to(self.device))
+            spread = torch.exp(said.spread.clamp(-4, 4)) * SCORE_SCALE
+            owners = torch.tanh(said.ownership / 2)
+            parts = said.moves, said.winner, said.score, spread, owners, said.best
+            arrays: Any = (None if p is None else p.float().cpu().numpy() for p in parts)
+            return EngineOutput(*arrays)

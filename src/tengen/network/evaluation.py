@@ -1,0 +1,179 @@
+"""Measure a network on games it has not seen: moves, winner, score and ownership.
+
+Passes are not predicted; only legal moves compete, and ties share credit. The winner is
+measured at every move of decided games, score and ownership once per game with a confirmed score.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tengen.arrays import BoolArray, FloatArray, IntArray
+from tengen.board import Board
+from tengen.board.coordinates import elements, transform
+from tengen.board.playouts import play_random
+from tengen.network.engine import Engine, EngineOutput
+from tengen.network.inputs import Positions, of_boards
+from tengen.network.layers import operations
+from tengen.network.learner import DeepNetwork
+from tengen.network.shards import Shard
+
+_CALIBRATION_BINS = 10
+TOPS = (1, 5, 10)
+_AT_ONCE = 32
+HALF = 0.5  # where in a game score and ownership are measured: after this share of its moves
+
+
+def calibration(chances: FloatArray, won: FloatArray | BoolArray) -> float:
+    """Return the expected calibration error over ten bins, weighted by their sizes.
+
+    >>> calibration(np.array([0.75, 0.75, 0.75, 0.75]), np.array([True, True, True, False]))
+    0.0
+    """
+    bins = np.minimum((chances * _CALIBRATION_BINS).astype(np.int64), _CALIBRATION_BINS - 1)
+    gap = 0.0
+    for b in np.unique(bins):
+        here = bins == b
+        gap += here.mean() * abs(float(chances[here].mean()) - float(won[here].mean()))
+    return float(gap)
+
+
+def evaluate(
+    network: DeepNetwork,
+    shards: Sequence[Shard],
+    *,
+    every: int = 1,
+    threads: int = 1,
+    on_game: Callable[[int], None] = lambda games: None,
+) -> dict[str, Any]:
+    """Measure a network on one position in `every`; figures without data are None."""
+    figures: dict[str, list[FloatArray]] = defaultdict(list)
+    games, seconds = 0, 0.0
+    for spent, found in measure_games(network, shards, every=every, threads=threads):
+        games, seconds = games + 1, seconds + spent
+        for name, values in found.items():
+            figures[name].append(values)
+        on_game(1)
+    whole = {name: np.concatenate(parts) for name, parts in figures.items()}
+    means = {name: float(values.mean()) for name, values in whole.items() if len(values)}
+    positions = len(whole.get("log_loss", ()))
+    return {
+        "games": games,
+        "positions": positions,
+        **{name: means.get(name) for name in (*(f"top{n}" for n in TOPS), "log_loss", "winner")},
+        "calibration": calibration(whole["chances"], whole["won"]) if "won" in whole else None,
+        "score_error": means.get("score_error"),
+        "ownership": means.get("ownership"),
+        "milliseconds_per_position": 1000 * seconds / positions if positions else None,
+    }
+
+
+def measure_games(
+    network: DeepNetwork, shards: Sequence[Shard], *, every: int = 1, threads: int = 1
+) -> Iterator[tuple[float, dict[str, FloatArray]]]:
+    """Yield the seconds of processor time and the figures of each game."""
+    judge = network.measured()
+    with ThreadPoolExecutor(threads) as pool:
+        for shard in shards:
+            positions = shard.encoded(ladders=network.design_.ladders, pool=pool)
+            work = partial(_measure_game, judge, shard, positions, every)
+            yield from pool.map(work, range(len(shard)))
+
+
+def _measure_game(
+    judge: Callable[[Positions], EngineOutput],
+    shard: Shard,
+    positions: Positions,
+    every: int,
+    game: int,
+) -> tuple[float, dict[str, FloatArray]]:
+    first, end = shard.offsets[game : game + 2]
+    # Start games at different plies; otherwise openings would count too much.
+    cut = slice(first + min(game % every, end - first - 1), end, every)
+    seen = positions.part(cut)
+    moves, black = shard.indices[cut].astype(np.int64), shard.colours[cut] == 1
+    began = time.thread_time()
+    starts = range(0, len(seen), _AT_ONCE)
+    said = EngineOutput.join([judge(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
+    seconds = time.thread_time() - began
+    points = positions.rows * positions.cols
+    legal = (seen.codes & 3 == 0) & (seen.codes >> 2 & 3 > 0)
+    logits = np.where(legal, said.moves[:, :points].astype(np.float64), -np.inf)
+    played = moves < points
+    figures = _rank_moves(logits[played], moves[played])
+    if shard.winner[game]:
+        won, winner = black == (shard.winner[game] == 1), said.winner.astype(np.float64)
+        figures["winner"] = ((winner > 0) == won).astype(np.float64)
+        figures["chances"], figures["won"] = 1 / (1 + np.exp(-winner)), won.astype(np.float64)
+    if shard.labelled[game] and not np.isnan(shard.score[game]):
+        half = min(int(len(seen) * HALF), len(seen) - 1)
+        sign = 1.0 if black[half] else -1.0
+        figures["score_error"] = np.abs([sign * float(said.score[half]) - float(shard.score[game])])
+        truth = shard.ownership[game]
+        decided = truth != 0
+        right = (sign * said.ownership[half][decided] > 0) == (truth[decided] > 0)
+        figures["ownership"] = np.array([right.mean()])
+    return seconds, figures
+
+
+def _rank_moves(rows: FloatArray, moves: IntArray) -> dict[str, FloatArray]:
+    """Rank the moves that were played; a move that the inputs call illegal is never a hit."""
+    chosen = rows[np.arange(len(moves)), moves]
+    better = (rows > chosen[:, None]).sum(1)
+    equal = np.maximum((rows == chosen[:, None]).sum(1), 1)
+    most = rows.max(1)
+    total = np.log(np.exp(rows - most[:, None]).sum(1)) + most
+    found: dict[str, FloatArray] = {
+        f"top{n}": np.clip((n - better) / equal, 0, 1) * np.isfinite(chosen) for n in TOPS
+    }
+    return {**found, "log_loss": np.minimum(total - chosen, 50.0)}
+
+
+SIZES = ((5, 5), (6, 6), (7, 7), (9, 9), (13, 13), (19, 19), (25, 25), (5, 9), (13, 8))
+"""Boards on which the symmetry is measured."""
+
+
+def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
+    """Return the largest difference between evaluating a turned board and turning the answer."""
+    rng = np.random.default_rng(seed)
+    worst = 0.0
+    for rows, cols in SIZES:
+        board = play_random(Board(rows, cols), rows * cols // 2, rng)
+        planes = of_boards([board]).planes()
+        plain = engine.judge_planes(planes)
+        for element in elements(rows, cols)[1:]:
+            turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
+            said = engine.judge_planes(np.ascontiguousarray(turned))
+            for here, there in zip(plain, said, strict=True):
+                if here is None or there is None:
+                    continue
+                expected = here.ravel().copy()
+                if len(expected) > 1:  # one number per point, then one for a pass
+                    board_part = expected[: rows * cols].reshape(rows, cols)
+                    expected[: rows * cols] = transform(board_part, element).ravel()
+                # For numbers above one (scores, mostly) the relative error counts.
+                size = np.maximum(1, np.abs(expected))
+                worst = max(worst, float((np.abs(there[0] - expected) / size).max()))
+    return worst
+
+
+def describe(network: DeepNetwork) -> dict[str, Any]:
+    """Return the size of a network and how exactly it keeps the symmetries."""
+    design = network.design_
+    return {
+        "free_parameters": network.free_parameters,
+        "fields": design.fields,
+        "channels": design.channels,
+        "blocks": design.blocks,
+        "symmetric": design.symmetric,
+        "ladders": design.ladders,
+        "operations": operations(design),
+        "equivariance_error": equivariance_error(network.engine),
+    }

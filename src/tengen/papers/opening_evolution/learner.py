@@ -1,0 +1,371 @@
+"""Evolved openings: games that an expert finishes, generations, and the estimator.
+
+The result of a run depends only on its settings and seed, not on the number of threads, on Ray, or
+on interruptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import cycle
+from typing import Any, Self
+
+import numpy as np
+
+from tengen.arrays import BoolArray, FloatArray
+from tengen.board import BLACK, PASS, Board, Point
+from tengen.contracts import Expert, Player
+from tengen.errors import ModelError
+from tengen.models import Card, StoredLearner
+from tengen.models.runs import Checkpoint, Run
+from tengen.models.settings import from_recipe, to_plain
+from tengen.models.store import Tensors
+from tengen.papers.opening_evolution.networks import Shape, Weights
+from tengen.papers.opening_evolution.settings import COLOURS, DEFAULTS, EvolutionSettings
+from tengen.papers.opening_evolution.strategy import STRATEGIES, Breeder
+from tengen.parallel import map_jobs
+
+# ----- Games -----
+
+
+@dataclass
+class NetworkPlayer:
+    """A network as a player: one of the best points, or a pass if that is illegal."""
+
+    shape: Shape
+    weights: Weights
+    name: str = "evolved"
+    draws: int = field(default=0, init=False)
+    """How often chance chose among equal values."""
+
+    def __post_init__(self) -> None:
+        self._shape, self._weights = self.shape.unfold(self.weights)
+
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
+        """Choose a move of the highest value, at random among equals."""
+        point, chance = self._shape.choose(self._weights, board, rng)
+        self.draws += chance
+        move = board.answer(point)
+        return move if board.is_legal(move) else PASS
+
+
+def _play_opening(black: Player, white: Player, terms: EvolutionSettings, seed: int) -> Board:
+    """Return the board after both sides' opening moves."""
+    board = terms.start(seed)
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(2 * terms.moves):
+        player = black if board.turn == BLACK else white
+        move = player.choose(board, rng)
+        board.push(move if move >= 0 else PASS)
+    return board
+
+
+def match(
+    me: Player,
+    opponents: Sequence[Player],
+    expert: Expert,
+    terms: EvolutionSettings,
+    seeds: Sequence[int],
+) -> FloatArray:
+    """Return a player's scores from its own view, for every seed with each of its colours.
+
+    `terms` gives board, komi, colours and length. There is one opponent per seed.
+    """
+    colours = COLOURS[terms.colours]
+    boards = [
+        _play_opening(*((me, other) if colour == BLACK else (other, me)), terms, seed)
+        for seed, other in zip(seeds, opponents, strict=True)
+        for colour in colours
+    ]
+    scores = expert.finish(boards, [seed for seed in seeds for _ in colours])
+    signs = [1.0 if colour == BLACK else -1.0 for colour in colours]
+    return np.asarray(scores * np.tile(signs, len(seeds)), np.float64)
+
+
+def fitness(
+    me: Player,
+    opponents: Sequence[Player],
+    expert: Expert,
+    terms: EvolutionSettings,
+    seeds: Sequence[int],
+) -> float:
+    """Return the mean score of a match; with a `bend`, of bend * tanh(score / bend)."""
+    scores, bend = match(me, opponents, expert, terms, seeds), terms.bend
+    return float(np.mean(bend * np.tanh(scores / bend) if bend else scores))
+
+
+# ----- Generations -----
+
+
+class Breeding:
+    """An evolution in progress: the individuals of `generation`, and earlier results."""
+
+    def __init__(self, settings: EvolutionSettings, start: Checkpoint | None = None) -> None:
+        self.settings = settings
+        size = settings.individuals, settings.shape().n_weights, settings.seed
+        self.breeder: Breeder = STRATEGIES[settings.strategy](*size)
+        self.generation = 0
+        self.fitness = np.zeros(0)  # of the last generation, one per individual
+        self.known = np.full(settings.individuals, np.nan)
+        """The fitness of individuals that need not be measured again, else NaN."""
+        self.first_best = np.zeros(0)  # the best of generation 0, once it is measured
+        self.hall: list[FloatArray] = []  # earlier bests to play against
+        if start is not None:
+            self.breeder.restore(start.arrays)
+            self.known[:] = start.arrays["known"]
+            self.generation, self.hall = start.step, list(start.arrays.get("hall", ()))
+            self.fitness, self.first_best = start.arrays["fitness"], start.arrays["first_best"]
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return everything that later generations depend on."""
+        arrays = {"fitness": self.fitness, "first_best": self.first_best, "known": self.known}
+        arrays |= self.breeder.arrays()
+        return {**arrays, "hall": np.array(self.hall)} if self.hall else arrays
+
+    @property
+    def best(self) -> FloatArray:
+        """The best weights so far by the strategy."""
+        return self.breeder.best
+
+    @property
+    def pending(self) -> FloatArray:
+        """The individuals that have to be measured."""
+        rows: FloatArray = self.breeder.weights[np.isnan(self.known)]
+        return rows
+
+    def step(self, measure: Measure) -> None:
+        """Measure, select, breed."""
+        unknown = np.isnan(self.known)
+        self.fitness, certain = self.known.copy(), ~unknown
+        self.fitness[unknown], certain[unknown] = measure(self)
+        hall_every = self.settings.hall_every
+        if self.generation == 0:
+            self.first_best = self.breeder.weights[int(self.fitness.argmax())].copy()
+            if hall_every:
+                self.hall.append(self.first_best)
+        self.generation += 1
+        survivors = self.breeder.breed(self.fitness, self.generation)
+        self.known = np.full(len(self.fitness), np.nan)
+        if self.settings.remember:
+            kept = np.where(certain[survivors], self.fitness[survivors], np.nan)
+            self.known[: len(survivors)] = kept
+        if hall_every and self.generation % hall_every == 0:
+            self.hall.append(self.best.copy())
+
+    def replay(self, rows: Iterable[Sequence[float]]) -> Self:
+        """Breed as an earlier run did, from the fitness of each generation; play nothing."""
+        for row in rows:
+            self.known = np.array(row, np.float64)
+            self.step(lambda breeding: (np.zeros(0), np.zeros(0, np.bool_)))
+        self.known = np.full(self.settings.individuals, np.nan)
+        return self
+
+    def games(self) -> GenerationGames:
+        """Return the games that each individual of this generation plays."""
+        settings, generation = self.settings, self.generation
+        rng = np.random.default_rng([settings.seed, generation, 8])
+        chosen = [
+            self.hall[int(rng.integers(len(self.hall)))] if i % 2 and self.hall else None
+            for i in range(settings.starts_at(generation))
+        ]
+        return GenerationGames(settings, generation, chosen)
+
+
+@dataclass(frozen=True)
+class GenerationGames:
+    """The games of every individual of a generation: the same starts, the same opponents."""
+
+    settings: EvolutionSettings
+    generation: int
+    hall: list[FloatArray | None]
+    """For each start the weights of an earlier best, or None for the settings' opponents."""
+
+    def play(
+        self, weights: FloatArray, opponents: Sequence[Player], expert: Expert
+    ) -> tuple[float, bool]:
+        """Return the fitness of one individual, and whether its choices involved no chance.
+
+        `opponents` take turns where `hall` has None.
+        """
+        settings, turns = self.settings, cycle(opponents)
+        shape = settings.shape()
+        me = NetworkPlayer(shape, weights)
+        others = [next(turns) if w is None else NetworkPlayer(shape, w) for w in self.hall]
+        found = fitness(me, others, expert, settings, settings.game_seeds(self.generation))
+        return found, me.draws == 0
+
+
+Measure = Callable[[Breeding], tuple[FloatArray, BoolArray]]
+"""Returns the fitness of a breeding's pending individuals, and which involved no chance."""
+
+
+def measure_with(opponents: Sequence[Sequence[Player]], expert: Expert) -> Measure:
+    """Return a measure that shares the individuals among threads, one per list of opponents.
+
+    Kernels run without the GIL; an external engine can play only one game at a time.
+    """
+
+    workers = len(opponents)
+
+    def measure(breeding: Breeding) -> tuple[FloatArray, BoolArray]:
+        games, pending = breeding.games(), breeding.pending
+        found: list[tuple[float, bool]] = [(0.0, False)] * len(pending)
+
+        def share(worker: int) -> None:
+            for i in range(worker, len(pending), workers):
+                found[i] = games.play(pending[i], opponents[worker], expert)
+
+        with ThreadPoolExecutor(workers) as pool:
+            list((pool.map if workers > 1 else map)(share, range(workers)))
+        return _columns(found)
+
+    return measure
+
+
+def measure_on(
+    address: str, make_opponents: Callable[[], Sequence[Player]], make_expert: Callable[[], Expert]
+) -> Measure:
+    """Return a measure that runs each individual as a Ray job, which calls both functions."""
+    job = partial(_play_there, make_opponents, make_expert)
+
+    def measure(breeding: Breeding) -> tuple[FloatArray, BoolArray]:
+        games = breeding.games()
+        return _columns(list(map_jobs(job, [(games, w) for w in breeding.pending], ray=address)))
+
+    return measure
+
+
+def _columns(found: list[tuple[float, bool]]) -> tuple[FloatArray, BoolArray]:
+    return np.array([fit for fit, _ in found]), np.array([sure for _, sure in found], np.bool_)
+
+
+def _play_there(
+    make_opponents: Callable[[], Sequence[Player]],
+    make_expert: Callable[[], Expert],
+    job: tuple[GenerationGames, FloatArray],
+) -> tuple[float, bool]:
+    """Measure one individual on a node; close the players it made."""
+    games, weights = job
+    opponents, expert = make_opponents(), make_expert()
+    try:
+        return games.play(weights, opponents, expert)
+    finally:
+        for made in (*opponents, expert):
+            getattr(made, "close", lambda: None)()
+
+
+# ----- The estimator -----
+
+
+class OpeningEvolution(StoredLearner):
+    """A network evolved to play openings, after Kendall 2004."""
+
+    kind = "opening-evolution"
+    weights_: Weights
+    breeding_: Breeding  # the last state of the evolution
+
+    def __init__(self, *, settings: EvolutionSettings = DEFAULTS) -> None:
+        self.settings = settings
+
+    @property
+    def shape(self) -> Shape:
+        """The kind of network."""
+        return self.settings.shape()
+
+    def fit(
+        self,
+        measure: Measure,
+        *,
+        run: Run[EvolutionSettings] | None = None,
+        on_generation: Callable[[Breeding], None] = lambda breeding: None,
+    ) -> Self:
+        """Evolve up to the last generation; with `run`, resume from it and save snapshots in it.
+
+        `measure_with` and `measure_on` make a measure from opponents and expert.
+        """
+        settings = self.settings
+        state = self.breeding_ = Breeding(settings, run.start if run else None)
+        while state.generation < settings.generations:
+            state.step(measure)
+            generation = state.generation
+            whole = generation % settings.snapshot_every == 0
+            if run:
+                if generation == 1:
+                    self._keep(run, 0, state.first_best)
+                if whole:
+                    self._keep(run, generation, state.best)
+                best, mean = float(state.fitness.max()), float(state.fitness.mean())
+                # From these rows `replay` rebuilds every network without playing a game.
+                shown = {"best": round(best, 3), "mean": round(mean, 3)}
+                run.note(generation, **shown, fitness=state.fitness.tolist())
+                if whole or run.due() or generation == settings.generations:
+                    run.save(generation, state.arrays())
+            on_generation(state)
+        self.weights_ = state.best.copy()
+        return self
+
+    def _keep(self, run: Run[EvolutionSettings], generation: int, weights: Weights) -> None:
+        """Save a snapshot."""
+        twin = type(self)(settings=self.settings)
+        twin.weights_ = weights
+        twin.save(run.snapshot(generation))
+
+    def _about(self) -> dict[str, Any]:
+        return {"what": "an evolved opening player", "recipe": to_plain(self.settings)}
+
+    def _tensors(self) -> Tensors:
+        return {"weights": self.weights_}
+
+    @classmethod
+    def _restored(cls, tensors: Tensors, card: Card) -> Self:
+        model = cls(settings=from_recipe(EvolutionSettings, card.recipe))
+        model.weights_ = np.asarray(tensors["weights"], np.float64)
+        size = model.shape.n_weights
+        if model.weights_.shape != (size,):
+            raise ModelError(f"{model.weights_.shape} weights for a network of {size}")
+        return model
+
+    # ----- Evaluating and playing -----
+
+    def values(self, boards: Sequence[Board]) -> FloatArray:
+        """Return the network's output from Black's view, scaled to the points of the board."""
+        found = []
+        for board in boards:
+            self._check(board)
+            me = 3 - board.turn  # positions are evaluated for the side that has just moved
+            value = self.shape.value(self.weights_, board, me) * board.rows * board.cols
+            # The network evolved with one komi; another komi shifts the score by the difference.
+            komi = board.white_bonus - self.settings.komi
+            found.append((value if me == BLACK else -value) - komi)
+        return np.array(found)
+
+    def choose(self, board: Board, rng: np.random.Generator) -> Point:
+        """Choose the network's move, look-ahead included; a pass if it is illegal."""
+        self._check(board)
+        return self.player().choose(board, rng)
+
+    def player(self) -> NetworkPlayer:
+        """Return the network as a player that does not check the board's size."""
+        return NetworkPlayer(self.shape, self.weights_, self.name)
+
+    @property
+    def opening_plies(self) -> int:
+        """The number of opening plies that the network evolved to play."""
+        return 2 * self.settings.moves
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.card_.name if self.card_ else "evolved"
+
+    def _check(self, board: Board) -> None:
+        rows, cols = self.shape.rows, self.shape.cols
+        if (board.rows, board.cols) != (rows, cols):
+            raise ModelError(
+                f"model {self.name} plays on {rows}x{cols}, not on {board.rows}x{board.cols}"
+            )
+        if not hasattr(self, "weights_"):
+            raise ModelError(f"model {self.name} has evolved nothing yet: call fit")

@@ -1,0 +1,98 @@
+"""Settings of an evolution: everything that its result depends on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+
+from tengen.board import BLACK, WHITE, Board, Rules, play_random
+from tengen.board.rules import Scoring
+from tengen.errors import SpecError
+from tengen.models.settings import CheckedSettings, setting
+from tengen.papers.opening_evolution.networks import SHAPES, Shape
+from tengen.papers.opening_evolution.strategy import STRATEGIES
+
+_DENSE = ("dense", "tiled")
+"""The networks of the paper's first experiment, which bred 10 individuals; the second bred 20."""
+
+COLOURS: dict[str, tuple[int, ...]] = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
+"""Which sides a network plays when its fitness is measured."""
+
+
+@dataclass(frozen=True)
+class EvolutionSettings(CheckedSettings):
+    """How openings are evolved; `opponent` and `expert` are specs kept for records and commands."""
+
+    network: str = setting(
+        "dense",
+        "tiled is dense, shared spatial with weights tied by symmetry.",
+        choices=tuple(SHAPES),
+    )
+    generations: int = setting(5000, "Generations to breed.", least=0, changeable=True)
+    population: int = setting(0, "Individuals; 0 for the paper's: dense 10, spatial 20.", least=0)
+    rows: int = setting(13, "Board size.", least=3, most=25, option="size")
+    cols: int | None = None  # columns of the board; None for a square
+    moves: int = setting(15, "Opening moves of each side.", least=1)
+    komi: float = setting(7.5, "White's compensation.")
+    scoring: str = setting("area", "How games are counted.", choices=("area", "territory"))
+    colours: str = setting("both", "Which side the network plays.", choices=tuple(COLOURS))
+    plies: int = setting(0, "Look-ahead; 0 for the paper's: dense 2, spatial 1.", least=0, most=2)
+    free: bool = setting(False, "An illegal choice is a pass.", option="illegal-passes")
+    random_plies: int = setting(0, "Random plies before each game of a generation.", least=0)
+    starts: int = setting(1, "Games per individual and colour.", least=1)
+    more_starts_every: int = setting(0, "Generations per additional start; 0 for none.", least=0)
+    bend: float = setting(0.0, "Points beyond which scores hardly count; 0: no limit.", least=0)
+    strategy: str = setting(
+        "paper",
+        "paper (mu + mu), cma (CMA-ES), mirror (mirrored steps).",
+        choices=tuple(STRATEGIES),
+    )
+    remember: bool = setting(False, "Survivors keep a fitness that involved no chance.")
+    hall_every: int = setting(0, "Generations per entry to the hall of fame; 0: no hall.", least=0)
+    opponent: str = setting("static", "The other side; several, joined by ' + ', take turns.")
+    expert: str = setting("static", "Who finishes the games and counts them.")
+    snapshot_every: int = setting(250, "Generations between snapshots.", least=1, changeable=True)
+    seed: int = setting(0, "Seed of all random choices.", least=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.population % 2:
+            raise SpecError(f"a population of {self.population} has no half")
+
+    @property
+    def individuals(self) -> int:
+        """The population, by default the paper's."""
+        return self.population or (10 if self.network in _DENSE else 20)
+
+    def shape(self) -> Shape:
+        """Return the network's shape."""
+        return _shape(self.network, self.rows, self.cols or self.rows, self.free, self.plies)
+
+    def start(self, seed: int) -> Board:
+        """Return the board on which an opening begins."""
+        rules = Rules(ko="simple", scoring=cast(Scoring, self.scoring))
+        board = Board(self.rows, self.cols or self.rows, rules=rules, komi=self.komi)
+        return play_random(board, self.random_plies, np.random.default_rng(seed))
+
+    def starts_at(self, generation: int) -> int:
+        """Return the number of games per colour that each individual of a generation plays."""
+        more = generation // self.more_starts_every if self.more_starts_every else 0
+        return self.starts + more
+
+    def game_seeds(self, generation: int) -> list[int]:
+        """Return the seeds of a generation's games, common to all individuals."""
+        sequence = np.random.SeedSequence([self.seed, generation, 7])
+        return [int(word) for word in sequence.generate_state(self.starts_at(generation))]
+
+
+DEFAULTS = EvolutionSettings()
+
+
+@lru_cache(maxsize=16)
+def _shape(network: str, rows: int, cols: int, free: bool, plies: int) -> Shape:
+    """Return a cached shape: building its tables takes as long as several games."""
+    kind = SHAPES[network]
+    return kind(rows, cols, free=free, plies=plies or kind.plies)

@@ -1,0 +1,1 @@
+"""Scoring finished games: the network of Burzillo and what keeps it from learning."""

@@ -1,0 +1,243 @@
+"""Learn from final scores alone which blocks are alive.
+
+The first labels come from playouts. Every round labels the games whose count equals the recorded
+score, as it is or with one or two of the most doubtful groups flipped; trains networks on them; and
+labels again with the networks, until a round adds no game. From its judgements of held-out games
+the scorer learns how often its count is right.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
+from tengen.board.counting_kernels import territory_margin
+from tengen.records import GameArrays
+from tengen.scoring.features import (
+    HEAVY_MEAN,
+    LIGHT_MEAN,
+    UNCONDITIONAL,
+    BlockTable,
+    describe_games,
+    first_opinion,
+    pool,
+)
+from tengen.scoring.judgement import Safety, judge
+from tengen.scoring.network import LIMIT, Ensemble, train_ensemble
+from tengen.scoring.settings import ScorerSettings
+
+_MOST_DOUBT = 4.0  # maximum cost of flipping groups, in logits
+_CANDIDATES, _PAIRED = 14, 8
+Report = Callable[[dict[str, float]], None]
+_Trial = tuple[tuple[float, tuple[int, ...]], ...]  # groups to flip at once, each with its cost
+
+
+@dataclass
+class LabelledBlocks:
+    """Positions of one board size whose blocks are known to be alive or dead."""
+
+    table: BlockTable
+    alive: BoolArray  # per block of the table
+
+    def take(self, games: IntArray) -> LabelledBlocks:
+        """Return some of the games."""
+        return LabelledBlocks(self.table.take(games), self.alive[np.isin(self.table.game, games)])
+
+
+@dataclass
+class Trained:
+    """Trained networks, and the labels of the believed games."""
+
+    networks: Ensemble
+    labels: BoolArray
+    believed: BoolArray
+    history: list[dict[str, float]]
+
+    def logits(self, table: BlockTable) -> FloatArray:
+        """Return the logit of being alive per block; blocks of a bond share one."""
+        size = table.features[:, 0].astype(np.int64)
+        return pool(self.networks.vote(np.asfortranarray(table.features, float)), size, table.bond)
+
+
+def _clusters(table: BlockTable, game: int, z: FloatArray) -> list[tuple[float, tuple[int, ...]]]:
+    """Return groups that may be flipped, with the cost of each in logits, most doubtful first.
+
+    A group is all blocks of one status in one area without enemies, or one such block alone.
+    """
+    together: dict[tuple[int, bool], list[int]] = {}
+    for row in range(table.start[game], table.start[game + 1]):
+        together.setdefault((int(table.area[row]), bool(z[row] >= 0)), []).append(row)
+    found = []
+    for rows in together.values():
+        sizes = table.features[rows, 0].astype(np.float64)
+        found.append((float((np.abs(z[rows]) * sizes).sum() / sizes.sum()), tuple(rows)))
+        if len(rows) > 1:
+            found += [(abs(float(z[row])) + 0.3, (row,)) for row in rows]
+    found.sort()
+    return found[:_CANDIDATES]
+
+
+def flip(table: BlockTable, game: int, z: FloatArray) -> BoolArray | None:
+    """Return which blocks are alive if flipping one or two doubtful groups gives the score."""
+    rows, grid = table.rows(game), table.grids[game]
+    kinds = np.zeros(grid.shape, np.int8)
+    found = _clusters(table, game, z)
+    trials: list[_Trial] = [(c,) for c in found]
+    trials += list(itertools.combinations(found[:_PAIRED], 2))
+    for trial in sorted(trials, key=_cost):
+        if _cost(trial) > _MOST_DOUBT:
+            break
+        alive = z[rows] >= 0
+        for _, group in trial:
+            alive[np.array(group) - rows.start] ^= True
+        if territory_margin(grid, table.dead(game, alive), True, kinds) == table.target[game]:
+            return alive
+    return None
+
+
+def _cost(trial: _Trial) -> float:
+    """Return the cost of flipping all these groups."""
+    return sum(doubt for doubt, _ in trial) + 0.5 * len(trial)
+
+
+def label(table: BlockTable, z: FloatArray, chosen: BoolArray) -> tuple[BoolArray, BoolArray, int]:
+    """Return which blocks are alive, which games are believed, and how many were flipped."""
+    alive = z >= 0
+    believed = table.exact(alive) & chosen
+    turned = 0
+    for game in np.flatnonzero(~believed & table.known & chosen):
+        better = flip(table, int(game), z)
+        if better is not None:
+            alive[table.rows(int(game))] = better
+            believed[game] = True
+            turned += 1
+    return alive, believed, turned
+
+
+def _weigh(features: Float32Array, rng: np.random.Generator) -> tuple[BoolArray, FloatArray]:
+    """Choose the blocks to train on and their weights: all doubtful ones, a few obvious ones."""
+    mean_h, mean_l = features[:, HEAVY_MEAN], features[:, LIGHT_MEAN]
+    easy = ((mean_h > 0.95) & (mean_l > 0.3)) | ((mean_h < -0.97) & (mean_l < -0.6))
+    easy |= features[:, UNCONDITIONAL] > 0
+    chosen = ~easy | (rng.random(len(easy)) < 0.04)
+    return chosen, np.where(easy, 8.0, 1.0)
+
+
+def learn_from_scores(
+    table: BlockTable,
+    settings: ScorerSettings,
+    *,
+    chosen: BoolArray | None = None,
+    made: Sequence[LabelledBlocks] = (),
+    report: Report = lambda row: None,
+) -> Trained:
+    """Train on the games marked in `chosen` (all by default) and on the positions of `made`.
+
+    `report` gets each round's share of right counts and numbers of games believed and flipped.
+    """
+    rng = np.random.default_rng(settings.seed)
+    mine = np.ones(len(table), np.bool_) if chosen is None else chosen
+    rows, weights = _weigh(table.features, rng)
+    lessons = []  # inputs, labels and weights of the labelled positions
+    for each in made:
+        some, weight = _weigh(each.table.features, rng)
+        lessons.append((each.table.features[some], each.alive[some], weight[some]))
+    means = table.features[:, [HEAVY_MEAN, LIGHT_MEAN]].astype(np.float64)
+    opinion = np.clip(first_opinion(*means.T), 0.05, 0.95)
+    z: FloatArray = np.log(opinion / (1 - opinion))
+    trained: Trained | None = None
+    for number in range(1, settings.rounds + 1):
+        exact = table.exact(z >= 0)
+        alive, believed, turned = label(table, z, mine)
+        row = {
+            "round": number,
+            "exact": float(exact[mine].mean()),
+            "believed": int(believed.sum()),
+            "turned": turned,
+        }
+        if (~mine).any():
+            row["held_out"] = float(exact[~mine].mean())
+        history = [*trained.history, row] if trained else [row]
+        report(row)
+        if trained and believed.sum() <= trained.believed.sum() and number > 2:
+            trained.history = history
+            break
+        # Early rounds serve only to find labels: one network is enough.
+        members = settings.members if number >= settings.rounds - 1 else 1
+        use = believed[table.game] & rows
+        x, target, weight = map(
+            np.concatenate,
+            zip((table.features[use], alive[use], weights[use]), *lessons, strict=True),
+        )
+        networks = train_ensemble(
+            np.asfortranarray(x, float), target, weight, hidden=settings.hidden,
+            epochs=settings.epochs, decay=settings.decay,
+            seeds=[settings.seed + 100 * number + member for member in range(members)],
+        )  # fmt: skip
+        trained = Trained(networks, alive, believed, history)
+        z = trained.logits(table)
+    assert trained is not None
+    return trained
+
+
+# ----- When a count is safe -----
+
+_SAFE_SHARE = 0.885  # share of held-out finished games to call safe; the rest are the most doubtful
+_CUTS = (0.4, 0.65, 0.85)  # shares of the moves to which games are cut to get unfinished ones
+_CUT_GAMES = 120  # approximate number of games to cut
+UNFINISHED = "unfinished"
+
+
+class Evidence(dict[str, tuple[list[FloatArray], list[bool]]]):
+    """By kind of game: the doubts about each count and whether it was right; scored games first."""
+
+    def add(self, kind: str, table: BlockTable, trained: Trained, games: IntArray) -> None:
+        """Judge held-out games."""
+        doubts, right = self.setdefault(kind, ([], []))
+        z = trained.logits(table)
+        for game in games:
+            described = table.described(int(game))
+            logit = np.full(len(described.bond), LIMIT)
+            logit[described.position.blocks] = z[table.rows(int(game))]
+            found = judge(described, logit)
+            doubts.append(found.doubts)
+            exact = bool(table.known[game] and found.margin == table.target[game])
+            right.append(exact and kind != UNFINISHED)
+
+    def add_unfinished(self, games: GameArrays, trained: Trained, unseen: IntArray) -> None:
+        """Judge cut-off versions of some of the games."""
+        stride = max(1, len(games) // _CUT_GAMES)
+        for share in _CUTS:
+            cut = describe_games(games.take(unseen[::stride]), share)
+            self.add(UNFINISHED, cut, trained, np.arange(len(cut)))
+
+
+def fit_safety(evidence: Evidence, *, seed: int = 0) -> tuple[Safety, dict[str, float]]:
+    """Learn when a count is right; also return the calibration figures.
+
+    The required probability, the same for all kinds, makes `_SAFE_SHARE` of scored games safe.
+    """
+    kinds = sorted((kind for kind in evidence if evidence[kind][0]), key=UNFINISHED.__eq__)
+    inputs = np.array([row for kind in kinds for row in evidence[kind][0]])
+    target = np.array([answer for kind in kinds for answer in evidence[kind][1]])
+    votes = train_ensemble(
+        inputs, target, np.ones(len(inputs)), hidden=4, epochs=60, decay=1e-3,
+        seeds=range(seed, seed + 4),
+    )  # fmt: skip
+    safety = Safety(votes, 0.0)
+    told: dict[str, float] = {}
+    for kind in kinds:
+        chances, exact = safety.chances(np.array(evidence[kind][0])), np.array(evidence[kind][1])
+        if not told:
+            safety.least = float(np.quantile(chances, 1 - _SAFE_SHARE))
+        called = chances >= max(safety.least, 0.5)
+        told[f"{kind} games"], told[f"{kind} safe"] = len(exact), float(called.mean())
+        if kind != UNFINISHED:
+            told[f"{kind} exact"] = float(exact.mean())
+            if called.any():
+                told[f"{kind} exact when safe"] = float(exact[called].mean())
+    return safety, told

@@ -1,0 +1,267 @@
+"""A network of KataGo is read, evaluated and taught from."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from tests.needs import need
+
+from tengen.board import BLACK, WHITE, Board, Rules
+from tengen.cli import run
+from tengen.errors import ModelError
+
+torch = need("torch")
+
+from tengen.models import Run, read_card
+from tengen.network import DeepNetwork, katago
+from tengen.network.distillation import distil, fit_temperatures, softened, teacher_arrays
+from tengen.network.katago import Teacher, inputs_of
+from tengen.network.katago_kernels import LADDER_BIT
+from tengen.network.settings import DESIGNS, DistillationSettings
+from tengen.network.shards import Shard
+
+# The layers of a small network in KataGo's order: convolutions (side, channels in and out), norms,
+# products, biases; other words stand for themselves.
+ORDINARY = "ordinary_block block n6 relu c3,6,6 n6 relu c3,6,6"
+POOLING = "gpool_block block n6 relu c3,6,6 c3,6,4 n4 relu p12,6 n6 relu c3,6,6"
+LAYERS = f"""
+    test-network VERSION 22 19 trunk 2 6 6 6 6 6 c3,22,6 p19,6 {ORDINARY} {POOLING}
+    n6 relu policy_head c1,6,4 c1,6,4 n4 relu p12,4 n4 relu c1,4,1 p12,1
+    value_head c1,6,4 n4 relu p12,5 b5 relu p5,3 b3 p5,4 b4 c1,4,1
+"""
+
+
+def write_network(path: Path, *, version: int = 8, seed: int = 1) -> Path:
+    """Write a network of one ordinary and one pooling block, with random weights."""
+    chance = np.random.default_rng(seed)
+
+    def tensor(*shape: int) -> bytes:
+        return b"@BIN@" + (chance.normal(size=shape) * 0.3).astype("<f4").tobytes() + b"\n"
+
+    parts: list[bytes] = []
+    for word in LAYERS.replace("VERSION", str(version)).split():
+        if not re.fullmatch(r"[cnpb][\d,]+", word):
+            parts.append(f"{word}\n".encode())
+            continue
+        sizes = [int(size) for size in word[1:].split(",")]
+        if word[0] == "c":
+            side, given, made = sizes
+            parts += [f"layer {side} {side} {given} {made} 1 1\n".encode()]
+            parts += [tensor(side, side, given, made)]
+        elif word[0] == "n":
+            spread = (1 + chance.random(sizes)).astype("<f4").tobytes()
+            parts += [f"layer {sizes[0]} 0.001 0 1\n".encode(), tensor(*sizes)]
+            parts += [b"@BIN@" + spread + b"\n", tensor(*sizes)]
+        else:
+            parts += [f"layer {' '.join(map(str, sizes))}\n".encode(), tensor(*sizes)]
+    path.write_bytes(gzip.compress(b"".join(parts)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def raw(load_benchmark: Callable[[str], ModuleType]) -> ModuleType:
+    return load_benchmark("katago_raw")
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Teacher:
+    return Teacher(write_network(tmp_path_factory.mktemp("teacher") / "net.bin.gz")).eval()
+
+
+def _boards(size: int, count: int) -> list[Board]:
+    chance = np.random.default_rng(size)
+    boards = []
+    for _ in range(count):
+        board = Board(size, komi=6.5, rules=Rules.preset("japanese"))
+        for _ in range(int(chance.integers(0, size * 4))):
+            legal = list(board.legal_moves)
+            board.play(legal[int(chance.integers(len(legal)))])
+        boards.append(board)
+    return boards
+
+
+def test_the_answers_have_their_shapes_and_ranges(teacher: Teacher, raw: ModuleType) -> None:
+    said = teacher(*inputs_of(raw.positions_of(_boards(9, 5))))
+    assert said.moves.shape == (5, 82) and said.ownership.shape == (5, 81)
+    assert ((said.winner > 0) & (said.winner < 1)).all()
+    assert (said.spread > 0).all() and (said.ownership.abs() <= 1).all()
+
+
+def test_a_ladder_is_an_input(raw: ModuleType) -> None:
+    board = Board(9, rules=Rules.preset("chinese"))
+    # White's stone at D6 has two liberties; Black can catch it in a ladder.
+    for move in ("C6", "D6", "D7", "A1", "E5", "A2"):
+        board.play(move)
+    assert board.turn == BLACK
+    planes, _ = inputs_of(raw.positions_of([board]))
+    row, col = 9 - 6, 3
+    liberties = board.liberties("D6")
+    assert liberties == 2 and planes[0, 4, row, col]
+    assert planes[0, 14, row, col], "the white stone is caught"
+    assert planes[0, 17].any(), "a move catches it"
+    assert not planes[0, 14, 9 - 7, 3], "Black's own stone is not"
+
+
+def test_owners_are_told_under_area_scoring_only(raw: ModuleType) -> None:
+    moves = ("B5", "D5", "B4", "D4", "B3", "D3", "B2", "D2", "B1", "D1")
+    for name, told in (("chinese", True), ("japanese", False)):
+        board = Board(5, rules=Rules.preset(name))
+        for move in moves:
+            board.play(move)
+        planes, whole = inputs_of(raw.positions_of([board]))
+        assert bool(planes[0, 18, :, 0].all()) == told
+        assert bool(planes[0, 19, :, 4].all()) == told
+        assert not planes[0, 18, :, 2].any(), "nobody owns the middle"
+        assert whole[0, 9] == (0 if told else 1)
+
+
+def test_white_is_given_a_point_for_a_move_ahead_under_territory_scoring(raw: ModuleType) -> None:
+    board = Board(9, komi=6.5, rules=Rules.preset("japanese"))
+    board.play("E5")
+    _, whole = inputs_of(raw.positions_of([board]))
+    assert board.turn == WHITE and whole[0, 5] == pytest.approx(7.5 / 20)
+
+
+def test_rules_become_inputs(raw: ModuleType) -> None:
+    assert raw.rule_inputs(Rules.preset("tromp_taylor"))[:2] == [1.0, 0.5]
+    assert raw.rule_inputs(Rules.preset("aga"))[:2] == [1.0, -0.5]
+    assert raw.rule_inputs(Rules.preset("japanese"))[3:5] == [1.0, 1.0]
+
+
+FAULTS = (
+    "version", "short", "no gzip", "missing", "huge", "not a number", "epsilon", "block", "shape"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_bad_file_is_one_clear_error(
+    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_network(tmp_path / "net.bin.gz", version=14 if what == "version" else 8)
+    data = gzip.decompress(path.read_bytes())
+    if what == "short":
+        path.write_bytes(gzip.compress(data[: len(data) // 2]))
+    elif what == "no gzip":
+        path.write_bytes(b"nothing of the kind")
+    elif what == "not a number":
+        at = data.index(b"@BIN@") + 5
+        path.write_bytes(gzip.compress(data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :]))
+    elif what == "missing":
+        path.unlink()
+    elif what == "huge":
+        monkeypatch.setattr(katago, "_LARGEST", 1000)
+    elif what == "epsilon":
+        path.write_bytes(gzip.compress(data.replace(b"0.001", b"small")))
+    elif what == "shape":  # all tensors are there, but one takes fewer channels than it is given
+        path.write_bytes(gzip.compress(b"1 1 2 1".join(data.rsplit(b"1 1 4 1", 1))))
+    elif what == "block":
+        path.write_bytes(gzip.compress(data.replace(b"ordinary_block", b"strange_block")))
+    with pytest.raises(ModelError, match=r"net\.bin\.gz") as caught:
+        Teacher(path)
+    assert "\n" not in str(caught.value)
+
+
+def _games(count: int, plies: int) -> Shard:
+    chance = np.random.default_rng(3)
+    moves = [chance.permutation(361)[:plies].astype(np.int16) for _ in range(count)]
+    komi, territory = np.full(count, 6.5, np.float32), np.ones(count, np.bool_)
+    return Shard.of_moves(19, 19, moves, komi=komi, territory=territory)
+
+
+def test_games_are_encoded_as_boards_are(raw: ModuleType) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    shard = _games(2, 30)
+    with ThreadPoolExecutor(1) as pool:
+        codes, earlier, *others = teacher_arrays(shard, pool)
+    board = Board(19, komi=6.5, rules=Rules.preset("japanese"))
+    for i in range(30):
+        _, _, here, ladders, *rest = raw.positions_of([board])
+        assert np.array_equal(here[0], codes[i])
+        assert np.array_equal(ladders[0], codes[earlier[i]] & LADDER_BIT > 0)
+        assert all(
+            np.array_equal(one[0], other[i]) for one, other in zip(rest, others, strict=True)
+        )
+        board.push(int(shard.moves[i]))
+
+
+def test_the_temperature_of_each_phase_is_found_again() -> None:
+    chance = torch.Generator().manual_seed(1)
+    policy = torch.randn(8000, 20, generator=chance).mul(2).softmax(1)
+    phase = torch.arange(8000) % 3
+    true = torch.tensor([1.5, 1.0, 2.0])
+    moves = torch.multinomial(softened(policy, true[phase][:, None]), 1, generator=chance)[:, 0]
+    found = fit_temperatures(policy, moves, phase)
+    assert found[:3] == pytest.approx(true.tolist(), abs=0.25)
+    assert 1.0 < found[3] < 2.0, "a phase without moves takes the temperature of all"
+
+
+SMALL = DistillationSettings(
+    design="tiny-judge", steps=4, batch=8, positions=60, chunk=1, reuse=0.5,
+    games_9x9=4, games_13x13=0, continuations=2, rate=1e-3,
+)  # fmt: skip
+
+
+def test_a_network_is_taught_and_a_stopped_training_goes_on_exactly(
+    teacher: Teacher, tmp_path: Path
+) -> None:
+    shards = [_games(3, 25)]
+    whole = distil(shards, teacher, SMALL, threads=1)
+    assert whole["move.weight"].shape[0] == DESIGNS[SMALL.design].move_outputs == 2
+    with Run.open(tmp_path / "run", "network", SMALL) as held:
+        distil(shards, teacher, SMALL, threads=1, run=held)
+    with Run.open(tmp_path / "run", "network", SMALL, resume=True) as held:
+        assert held.start is not None and held.start.step == SMALL.steps
+        again = distil(shards, teacher, SMALL, threads=1, run=held, device="auto")
+    for name, array in whole.items():
+        np.testing.assert_allclose(again[name], array, rtol=1e-4, atol=1e-5)
+
+
+def test_the_command_teaches_a_network_and_its_card_names_the_teacher(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    net = write_network(tmp_path / "net.bin.gz")
+    shards = tmp_path / "games"
+    shards.mkdir()
+    _games(3, 25).save(shards / "19x19-00000.safetensors")
+    small = [
+        "train", "network", str(shards), "--batch", "8", "--positions", "60", "--chunk", "1",
+        "--reuse", "0.5", "--games-9x9", "4", "--games-13x13", "0", "--continuations", "2",
+        "--steps", "3", "--device", "cpu", "--run", str(tmp_path / "run"),
+    ]  # fmt: skip
+    out = tmp_path / "taught.safetensors"
+    words = [*small, "--design", "tiny-judge", "--out", str(out), "--teacher", str(net)]
+    assert run([*words, "--teacher-source", "made for a test, MIT", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["games"] == 3
+    assert "labelled by the teacher" in said.err and "batch 3/3: best" in said.err
+    network = DeepNetwork.load(out)
+    assert network.design_ == DESIGNS["tiny-judge"]
+    assert network.teacher_ == "test-network (a network of KataGo; made for a test, MIT)"
+    assert network.teacher_ in read_card(out).data
+    DeepNetwork.average([network, network]).save(tmp_path / "mean.safetensors")
+    assert DeepNetwork.load(tmp_path / "mean.safetensors").teacher_ == network.teacher_
+    first = {name: array.copy() for name, array in network.weights_.items()}
+    assert run([*words, "--resume", "--quiet"]) == 0
+    for name, array in DeepNetwork.load(out).weights_.items():
+        np.testing.assert_allclose(array, first[name], rtol=1e-4, atol=1e-5)
+    capsys.readouterr()
+    other = write_network(tmp_path / "other.bin.gz", seed=2)
+    assert run([*words, "--resume", "--teacher", str(other)]) == 1
+    assert "begun with other teacher" in capsys.readouterr().err
+    for wrong, message in (
+        ([*words, "--warm-up", "3"], "--warm-up has no use with --teacher"),
+        ([*small, "--out", str(out)], "--chunk needs --teacher"),
+        ([*words, "--design", "tiny"], "design tiny has no output for the best move"),
+        ([*words, "--start", "tengen-small"], "another shape than design tiny-judge"),
+        ([*words, "--teacher", str(tmp_path)], "not a network of KataGo"),
+    ):
+        assert run(wrong) == 1
+        assert message in capsys.readouterr().err
