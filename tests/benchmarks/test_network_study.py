@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.network.network_games import EverybodyLives, write_games
 from tests.needs import need
+from tests.network.network_games import EverybodyLives, write_games
 
 from tengen.network import make_shards
 from tengen.records import Corpus

@@ -8,8 +8,8 @@ from shutil import rmtree
 import numpy as np
 import pytest
 from tests.cli.conftest import Tengen
-from tests.network.network_games import write_games
 from tests.needs import need
+from tests.network.network_games import write_games
 
 from tengen.network import DESIGNS, DeepNetwork
 from tengen.network.learner import untrained

@@ -30,6 +30,7 @@ QUICK = {
     "large_games=1",
     "move-prediction": "made=20 games=20 test_games=6 sizes=10,20 widths=0.0,0.9 reranked=0,20,40",
     "opening-evolution": "generations=2 every=1 games=4 starts=1",
+    "opening-evolution-dense": "generations=2 every=1 games=2 starts=1",
     "opening-evolution-paper": "games=2",
 }
 FULL = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.network.network_games import EverybodyLives, write_games
 from tests.needs import need
+from tests.network.network_games import EverybodyLives, write_games
 
 from tengen.board import Board
 from tengen.contracts import check_evaluator, check_policy, sample_boards

@@ -110,6 +110,8 @@ class MctsPlayer(Searching):
     evaluator: Evaluator | None = None
     resign: float = 0.03
     """Win rate below which it resigns."""
+    asks: bool = True
+    """Whether it passes only when the judge says that the game is over."""
     name: str = "mcts"
 
     def __post_init__(self) -> None:
@@ -230,15 +232,18 @@ class MctsPlayer(Searching):
         if board.last_move == PASS:
             # The enemy passed: passing ends the game; do so when that wins as the board stands.
             score = board.area_score()
-            if ((score > 0) if board.turn == BLACK else (score < 0)) and is_over(board):
+            if ((score > 0) if board.turn == BLACK else (score < 0)) and self._may_pass(board):
                 return PASS
         best = candidates[0]
-        if best.move == PASS and len(candidates) > 1 and not is_over(board):
+        if best.move == PASS and len(candidates) > 1 and not self._may_pass(board):
             best = candidates[1]
         hope = max(won, best.winrate if board.turn == BLACK else 1 - best.winrate)
         if hope < self.resign and best.visits >= 50:
             return RESIGN
         return best.move if board.is_legal(board.answer(best.move)) else PASS
+
+    def _may_pass(self, board: Board) -> bool:
+        return not self.asks or is_over(board)
 
 
 def _main_line(tree: PlayoutTree, move: int, length: int = 12) -> tuple[int, ...]:

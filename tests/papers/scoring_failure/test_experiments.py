@@ -109,6 +109,24 @@ def test_games_repeat_themselves_and_have_their_true_score() -> None:
     assert labelled.table.exact(labelled.alive).all()
 
 
+def test_games_are_made_once_and_without_the_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tengen.players.mcts.is_over", None)
+    whole = make_games(3, 5, seed=2)
+    stored = tmp_path / "games.jsonl"
+
+    def killed(done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_games(3, 5, seed=2, stored=stored, report=killed)
+    steps: list[int] = []
+    games = make_games(3, 5, seed=2, stored=stored, report=lambda done, total: steps.append(done))
+    assert [game.sgf() for game in games] == [game.sgf() for game in whole] and steps == [3]
+
+
 def asked(folder: Path) -> str:
     """Return the first digits of the komi of the games that the engine was asked about."""
     return (folder / "diary").read_text()

@@ -38,9 +38,11 @@ from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, card_results, compare, number, percent
 from tengen.models.settings import fingerprint
+from tengen.parallel import spawn_seeds
 from tengen.players import make_player
+from tengen.players.mcts import MctsPlayer
 from tengen.progress import Report
-from tengen.records import Corpus, GameArrays, GameRecord
+from tengen.records import Corpus, GameArrays, GameRecord, loads
 from tengen.records.corpus import last_positions
 from tengen.scoring import BlockScorer, network, training
 from tengen.scoring.features import Parts, PositionFeatures
@@ -91,14 +93,37 @@ _QUICK = Size()
 _FULL = Size(made=0, test_games=0, board=19, counts=(500, 3000), members=4, epochs=100, rounds=3)
 
 
+def _maker() -> MctsPlayer:
+    """Return a player that passes without asking the judge: its games are played out anyway."""
+    player = make_player(_PLAYER)
+    assert isinstance(player, MctsPlayer)
+    player.asks = False
+    return player
+
+
 def make_games(
-    count: int, size: int, seed: int, *, workers: int = 1, report: Report = lambda done, total: None
+    count: int,
+    size: int,
+    seed: int,
+    *,
+    stored: Path | None = None,
+    workers: int = 1,
+    report: Report = lambda done, total: None,
 ) -> list[GameRecord]:
-    """Generate finished games with known scores, except for games that never settle."""
-    making = training.Making(size, count, _PLAYER, partial(make_player, _PLAYER))
-    return training.make_games(
-        making, seed, workers=workers, tell=lambda what, done, total: report(done, total)
-    )
+    """Generate finished games with known scores, except for games that never settle.
+
+    `stored` is a journal of those that are made already.
+    """
+    making = training.Making(size, count, _PLAYER, _maker)
+    jobs = {str(each): each for each in spawn_seeds(seed, count, f"made {making.board}")}
+    made = partial(_made, making)
+    rows = Journal(stored).complete(jobs, made, workers=workers, report=report)
+    return [record for row in rows if row["sgf"] for record in loads(row["sgf"])]
+
+
+def _made(making: training.Making, seed: int) -> Row:
+    record = training.make_game(making, seed)
+    return {"sgf": None if record is None else record.utf8_sgf().decode()}
 
 
 def _games(context: LabContext, size: Size, share: tuple[float, float], name: str = "") -> Path:
@@ -110,8 +135,8 @@ def _games(context: LabContext, size: Size, share: tuple[float, float], name: st
     path = place / f"{name or 'train'}.sgf"
     if not path.is_file():
         games = make_games(
-            count, size.board, context.seed + seed, workers=context.workers,
-            report=context.between(*share, "finished game"),
+            count, size.board, context.seed + seed, stored=path.with_suffix(".jsonl"),
+            workers=context.workers, report=context.between(*share, "finished game"),
         )  # fmt: skip
         training.write_games(games, path)
     return path
