@@ -26,7 +26,7 @@ from tengen.board.layout_kernels import (
     SIZE,
     WHITE,
 )
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import kernel
 
 # Rows of the scratch.
 _MARK, _STACK, _CHANGED, _WORK = 0, 1, 2, 3
@@ -40,7 +40,7 @@ _MAX_DEPTH = 512
 MAX_READS = 2000  # positions read in a ladder before the block counts as escaped
 
 
-@kernel
+@kernel(makes_arrays=True)
 def safety_scratch(n):
     """Return scratch for boards of n bordered points; one per thread."""
     return np.zeros((_SCRATCH_ROWS, 4 * n), np.int64)
@@ -49,7 +49,7 @@ def safety_scratch(n):
 # ----- Liberties and atari -----
 
 
-@inner_kernel
+@kernel
 def _liberties(line, p, width, limit, scratch, libs):
     """Count the liberties of the block at p, at most `limit`, and store them in `libs`."""
     mark, stack = scratch[_MARK], scratch[_STACK]
@@ -133,7 +133,7 @@ def is_own_eye(s, p, colour):
 # ----- Unconditional life (Benson 1976) -----
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _number(line, width, colour, stones, number, stack):
     """Number the blocks of `colour` (stones true) or the regions it encloses (stones false)."""
     kind = np.empty(line.shape[0], np.int8)
@@ -142,7 +142,7 @@ def _number(line, width, colour, stones, number, stack):
     return number_alike(kind, width, number, stack)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def benson(line, width, colour, out):
     """Mark what the enemy can never capture: 1 for the blocks of `colour`, 2 for their regions.
 
@@ -255,7 +255,7 @@ def _take_back(line, p, colour, changed, before, after):
     line[p] = EMPTY
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _attackers_in_atari(line, p, width, scratch, saves):
     """List the points that capture an enemy block next to the block at p, without repeats."""
     colour = line[p]
@@ -303,7 +303,7 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
     return scratch[_CHANGED, before]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
     """Return the deciding move of the side to move, or 0; -1 to read on, with moves in `frame`."""
     libs = np.empty(3, np.int64)
@@ -329,7 +329,7 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
     return -1
 
 
-@kernel
+@kernel(makes_arrays=True)
 def read_ladder(line, p, width, attacking, ko, reads, scratch):
     """Return the move that decides the ladder on the block at p for the side to move, or 0.
 
@@ -403,7 +403,7 @@ _MOST_PLIES, _MOST_NODES = 14, 1500
 _POINT, _BEST, _KO, _MOVE, _BEFORE = 0, 1, 2, 3, 4
 
 
-@kernel
+@kernel(makes_arrays=True)
 def liberties_if_played(line, width, out):
     """Write into out[colour, p] the liberties, at most two, of a stone played at p; 0: suicide."""
     scratch = safety_scratch(line.shape[0])
@@ -418,7 +418,7 @@ def liberties_if_played(line, width, out):
                 _take_back(line, p, colour, scratch[_CHANGED], 0, lifted)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def read_fight(line, width, target, inside, first):
     """Return whether the block at `target` FALLS or HOLDS if `first` moves first, or UNKNOWN.
 
@@ -520,7 +520,7 @@ def read_blocks(s, start, count, libs, stamp):
         count[p] = total - start[p]
 
 
-@inner_kernel
+@kernel
 def _seen_from(symmetry, i, rows, cols):
     """Return the point at row-major index `i` of a view: bits flip rows, columns, transpose."""
     row, col = i // cols, i % cols
@@ -533,7 +533,7 @@ def _seen_from(symmetry, i, rows, cols):
     return (row + 1) * (cols + 1) + col + 1
 
 
-@inner_kernel
+@kernel
 def _chosen_view(s, mover):
     """Return the first view in lexicographic order: empty, the mover's stones, the other's."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -549,7 +549,7 @@ def _chosen_view(s, mover):
     return best
 
 
-@kernel
+@kernel(makes_arrays=True)
 def read_ladders(s, mover, start, count, libs, said, stones):
     """Read the ladders of all blocks with one or two liberties.
 
@@ -622,7 +622,7 @@ _MANY = 6
 _MOVE_READS = 100  # positions to read per ladder where every move needs several
 
 
-@inner_kernel
+@kernel
 def _next_stamp(w):
     """Return a number that the row _STAMPS does not hold yet (kept at point 0, a border)."""
     w[_STAMPS, 0] += 1
@@ -654,7 +654,7 @@ def count_block(s, w, head, width):
             return count
 
 
-@inner_kernel
+@kernel
 def liberties_after(s, w, p, colour, width):
     """Return the liberties up to `_MANY` after `colour` plays `p`; a lower bound after captures."""
     mark = _next_stamp(w)
@@ -686,7 +686,7 @@ def liberties_after(s, w, p, colour, width):
     return count
 
 
-@inner_kernel
+@kernel
 def touches_atari(s, head, width):
     """Return the last liberty of an enemy block in atari next to this block, or 0."""
     enemy = 3 - s[COLOUR, head]
@@ -715,7 +715,7 @@ def way_out(s, w, head, width):
     return _way(s, w, head, width, False, 0)
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _way(s, w, head, width, attacking, forbidden):
     reads = np.full(1, MAX_READS - _MOVE_READS, np.int64)
     return read_ladder(s[COLOUR], head, width, attacking, forbidden, reads, w[_READING:])
@@ -746,7 +746,7 @@ def random_move(s, colour, fill_eyes, allowed, rng):
     return chosen
 
 
-@kernel
+@kernel(makes_arrays=True)
 def liberty_balance(s, colour, weighting):
     """Return the mean liberties of `colour`'s blocks (or stones) minus the mean of the enemy's."""
     n = s.shape[1]
@@ -768,7 +768,7 @@ def liberty_balance(s, colour, weighting):
     return total_own / max(count_own, 1) - total_enemy / max(count_enemy, 1)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def maxlib_move(s, colour, weighting, allowed, rng):
     """Return the permitted move with the largest `liberty_balance`, ties at random; or PASS."""
     cols = s[SCALARS, COLS]

@@ -21,7 +21,7 @@ COUNT, WINS, LOSSES, FIRST_DATE, LAST_DATE, EXAMPLE, MOVE = 0, 1, 2, 3, 4, 5, 6
 COLUMNS = 7
 
 
-@kernel
+@kernel(makes_arrays=True)
 def trace_games(
     moves, colours, offsets, winners, setup, setup_colours, setup_offsets, shape, turned, corners,
     into, salts, first_game, plies, keys, notes, refused,
@@ -117,7 +117,7 @@ def _fold(hashes, turned, turns, p):
     return best, move
 
 
-@kernel
+@kernel(makes_arrays=True)
 def count_moves(keys, notes, order, dates, least, found, starts, rows):
     """Sum up the notes of each position; return how many positions and rows were written.
 

@@ -51,7 +51,7 @@ class Services:
     settings: Settings
     playing: Lane = field(default_factory=Lane)
     looking: Lane = field(default_factory=Lane)
-    reading: Lane = field(default_factory=lambda: Lane(spare="board.kernels"))
+    reading: Lane = field(default_factory=lambda: Lane(kernels="board.kernels"))
     exploring: Lane = field(default_factory=lambda: Lane(background=True))
     studying: Lane = field(default_factory=lambda: Lane(background=True))
     store: Store = field(init=False)

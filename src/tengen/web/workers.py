@@ -73,12 +73,12 @@ class Job:
 class Lane:
     """One process for one kind of work, and the jobs that wait for it.
 
-    With `background` the process has a low priority. Until the kernels named `spare` are compiled,
-    it runs all kernels as plain Python.
+    With `background` the process has a low priority. If those of the module `kernels` are not
+    compiled when it starts, it runs all kernels as plain Python.
     """
 
-    def __init__(self, *, background: bool = False, spare: str = "") -> None:
-        self._options = background, spare
+    def __init__(self, *, background: bool = False, kernels: str = "") -> None:
+        self._options = background, kernels
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="lane")
         self._child: _Child | None = None
         self._closed = False
@@ -125,12 +125,12 @@ class Lane:
 class _Child:
     """One process and the pipe to it; used by one thread only."""
 
-    def __init__(self, background: bool, spare: str) -> None:
+    def __init__(self, background: bool, kernels: str) -> None:
         # A spawned process inherits neither locks nor sockets.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._stop = context.RawValue(ctypes.c_bool, False)
-        arguments = (background, spare, theirs, self._stop)
+        arguments = (background, kernels, theirs, self._stop)
         self.process = context.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
@@ -210,13 +210,13 @@ def _begin(*, background: bool) -> None:
         os.nice(_NICE)
 
 
-def _serve(background: bool, spare: str, pipe: Any, stop: Any) -> None:
+def _serve(background: bool, kernels: str, pipe: Any, stop: Any) -> None:
     """Do jobs until the server is gone; runs in the child process."""
     _begin(background=background)  # first: the server may end while modules are imported
-    if spare:
+    if kernels:
         from tengen import compiling
 
-        compiling.spare(spare, quiet=True)
+        compiling.disable_jit_unless_cached(kernels)
     parent = os.getppid()
 
     def send(kind: str, value: Any) -> None:

@@ -24,13 +24,14 @@ import platform
 import llvmlite.binding
 import numpy as np
 from llvmlite import ir
+import numba
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from tengen import compiling
-from tengen.jit import hot_kernel, kernel
+
+from tengen.jit import kernel
 
 _FEATURES = llvmlite.binding.get_host_cpu_features()
 _ARM = platform.machine().lower() in ("aarch64", "arm64")
@@ -242,7 +243,7 @@ def multiply(a, at, row, b, first, depth, c, to, far, ahead):
     c.reshape(-1)[to + far * lines + np.arange(COLS)] = left @ right
 
 
-if not compiling.plain():
+if not numba.config.DISABLE_JIT:
     load, store, relu, multiply = _load, _store, _relu, _multiply
 
 
@@ -252,7 +253,7 @@ STORE, RELU, ADD = 0, 1, 2
 """What is done with the result of a convolution."""
 
 
-@hot_kernel
+@kernel
 def _forward(size, v, at, step, out, to, far):
     """Transform the vectors of a line of the input: multiply by B^T."""
     d0, d1, d2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
@@ -288,7 +289,7 @@ def _forward(size, v, at, step, out, to, far):
         store(out, to + 6 * far, d6 - 5.25 * (d4 - d2) - d0)
 
 
-@hot_kernel
+@kernel
 def _backward(size, v, at, step, out, to, far):
     """Transform the vectors of a line of products: multiply by A^T."""
     v0, v1, v2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
@@ -362,7 +363,7 @@ def _products(tiles, weights, rows, maps, places, far, products):
                 multiply(tiles, at, maps, weights, right, maps, products, at + n, maps, ahead)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, far):
     """Convolve maps `a` with transformed weights (see `engine.packed`); write the result to `y`.
 
@@ -455,7 +456,7 @@ def combine(x, weights, order, room, out):
                 store(out, (first + i) * fields + f, np.float32(1 / order) * total)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def lift(codes, history, facts, table, moves, constants, rows, cols, out):
     """Write the first convolution of packed positions to `out` (positions x points x maps).
 
