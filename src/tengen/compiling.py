@@ -125,14 +125,17 @@ def is_compiled(module: str) -> bool:
     return any(kernel_folder(source).glob("*.nbi"))
 
 
-def disable_jit_unless_cached(module: str) -> None:
+def disable_jit_unless_cached(module: str) -> bool:
     """Run all kernels of this process as plain Python if those of a module are not compiled.
 
-    For a process with little to do; call it before any kernel is imported.
+    For a process with little to do, before it imports any kernel. Return whether it was done.
     """
+    if "tengen.jit" in sys.modules or is_compiled(module):
+        return False
     from numba.core import config
 
-    config.DISABLE_JIT = config.DISABLE_JIT or not is_compiled(module)
+    config.DISABLE_JIT = True
+    return True
 
 
 @cache

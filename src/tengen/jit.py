@@ -19,6 +19,7 @@ from numba.core import caching
 from tengen import compiling
 
 _KERNELS: list[Any] = []
+_OURS: set[Callable[..., Any]] = set()
 
 if numba.config.DISABLE_JIT:
     np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
@@ -38,7 +39,7 @@ def kernel(
     """
     if function is None:
         return lambda late: kernel(late, makes_arrays=makes_arrays, keeps_gil=keeps_gil)
-    _Locator.ours.add(function)
+    _OURS.add(function)
     compiled = numba.njit(
         cache=True,
         nogil=not keeps_gil,
@@ -67,14 +68,12 @@ def kernels() -> Iterator[tuple[str, bool]]:
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
     """Caches a kernel in the folder of its file, whose name changes with everything it uses."""
 
-    ours: set[Callable[..., Any]] = set()
-
     def __init__(self, function: Any, file: str) -> None:
         self._function, self._file = function, file
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> _Locator | None:
-        return cls(function, file) if function in cls.ours else None
+        return cls(function, file) if function in _OURS else None
 
     def get_cache_path(self) -> str:
         return str(compiling.kernel_folder(Path(self._file)))

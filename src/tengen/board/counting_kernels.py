@@ -108,7 +108,16 @@ def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, f
     e = first[region]
     while e >= 0:
         if labels[target[e]] < 0:
-            _label_from(target[e], parts, region, first, following, target, labels, stack)
+            _label_from(
+                np.int64(target[e]),
+                np.int64(parts),
+                region,
+                first,
+                following,
+                target,
+                labels,
+                stack,
+            )
             hangs_by[parts] = -1
             parts += 1
         e = following[e]
@@ -217,9 +226,7 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
                     fight[total] = q
                     total += 1
     nbr = np.zeros(MAX_CELLS, np.int64)
-    foes = 0
-    wall = 0
-    opened = 0
+    foes, wall, opened, spent = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for i in range(total):
         p = fight[i]
         if fallen[p] == foe:
@@ -233,7 +240,6 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
             gap = fight[j] - p
             if gap == 1 or gap == -1 or gap == width or gap == -width:
                 nbr[i] |= 1 << j
-    spent = 0
     for i in range(n_cells):
         if opened & foes & (1 << i):
             spent |= 1 << i
@@ -279,7 +285,9 @@ def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
     groups = 0
     for node in range(nodes):
         if group[node] < 0:
-            _label_from(node, groups, -1, first, following, target, group, stack)
+            _label_from(
+                node, np.int64(groups), np.int64(-1), first, following, target, group, stack
+            )
             groups += 1
     eyes = np.zeros(groups, np.int32)
     fill = np.zeros(n, np.bool_)
@@ -668,15 +676,16 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     cells, wall, is_open = shape[0], shape[1], shape[2]
     n = len(order)
     reads = np.zeros(1, np.int64)
-    answer = _look_up(own, foe, shut, 0, 0, target, shape, nbr, keys, known, reads)
+    turn = passed = np.int64(0)
+    answer = _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads)
     if answer >= 0:
         return answer == 1
-    _open(stack[0], own, foe, shut, 0, 0, -2 - answer)
+    _open(stack[0], own, foe, shut, turn, passed, -2 - answer)
     top = 0
     while top >= 0:
         own, foe, shut = stack[top, _OWN], stack[top, _FOE], stack[top, _SHUT]
         turn, k = stack[top, _TURN], stack[top, _TRIED]
-        new_own, new_foe, new_shut, new_passed = own, foe, shut, 0
+        new_own, new_foe, new_shut, new_passed = own, foe, shut, passed
         stack[top, _TRIED] += 1
         done = False
         # Moves on cells, then stones the attacker takes out, then the pass.
@@ -702,7 +711,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
                 continue
             new_shut = shut & ~cell
         elif k == 2 * n:
-            new_passed = 1
+            new_passed = passed + 1
             if stack[top, _PASSED]:
                 if turn == 1:
                     stack[top, _RESULT] = 0
@@ -759,6 +768,6 @@ def eye_value(n, foe, wall, is_open, spent, nbr):
     for target in range(2, 0, -1):
         for i in range(_TABLE):
             keys[i] = -1
-        if _can_make(0, foe, shut, target, shape, nbr, order, keys, known, stack):
+        if _can_make(np.int64(0), foe, shut, target, shape, nbr, order, keys, known, stack):
             return target
     return 0

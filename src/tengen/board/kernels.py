@@ -590,14 +590,14 @@ def replay_games(
     ends[g] becomes the number of the first refused move (from 0; -1 for none), where the game
     ends, and the stones captured by Black and by White. `grids`, unless empty, gets last positions.
     """
-    s = new_state(rows[0], cols[0]) if rows.shape[0] > 0 else new_state(2, 2)
+    s = np.empty((FIELDS, 0), np.int64)
     table = np.zeros(2, np.int64)
     superko = ko_rule > KO_SIMPLE
     played = 0
     for g in range(offsets.shape[0] - 1):
         if s.shape[1] != (rows[g] + 2) * (cols[g] + 1) + 1:
-            s = new_state(rows[g], cols[g])
-        clear(s, rows[g], cols[g])
+            s = new_state(np.int64(rows[g]), np.int64(cols[g]))
+        clear(s, np.int64(rows[g]), np.int64(cols[g]))
         length = np.int64((offsets[g + 1] - offsets[g]) * share)
         if superko:
             size = 2

@@ -37,6 +37,8 @@ _STAMP = 0  # _MARK[0] belongs to a border point: it holds the last stamp
 _ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, _MOVES = range(8)
 _FRAME = _MOVES + 13
 _MAX_DEPTH = 512
+# Arguments of a fixed type: for a plain constant, Numba would compile a kernel once more.
+_ZERO, _ONE, _TWO, _THREE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 MAX_READS = 2000  # positions read in a ladder before the block counts as escaped
 
 
@@ -239,9 +241,9 @@ def _try(line, p, colour, width, count, scratch, libs):
     before = count
     for k in range(4):
         q = near(p, k, width)
-        if line[q] == 3 - colour and _liberties(line, q, width, 1, scratch, libs) == 0:
+        if line[q] == 3 - colour and _liberties(line, q, width, _ONE, scratch, libs) == 0:
             count = _lift(line, q, width, scratch[_CHANGED], count, scratch[_STACK])
-    if count == before and _liberties(line, p, width, 1, scratch, libs) == 0:
+    if count == before and _liberties(line, p, width, _ONE, scratch, libs) == 0:
         line[p] = EMPTY
         return -1
     return count
@@ -280,7 +282,7 @@ def _attackers_in_atari(line, p, width, scratch, saves):
     for i in range(size):
         for k in range(4):
             q = near(members[i], k, width)
-            if line[q] != 3 - colour or _liberties(line, q, width, 2, scratch, libs) != 1:
+            if line[q] != 3 - colour or _liberties(line, q, width, _TWO, scratch, libs) != 1:
                 continue
             new = True
             for j in range(count):
@@ -295,7 +297,7 @@ def _attackers_in_atari(line, p, width, scratch, saves):
 @kernel
 def _lone_ko(line, p, width, before, after, scratch, libs):
     """Return the point that the stone just played at p forbids by simple ko, or 0."""
-    if after - before != 1 or _liberties(line, p, width, 2, scratch, libs) != 1:
+    if after - before != 1 or _liberties(line, p, width, _TWO, scratch, libs) != 1:
         return 0
     for k in range(4):
         if line[near(p, k, width)] == line[p]:
@@ -307,7 +309,7 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
 def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
     """Return the deciding move of the side to move, or 0; -1 to read on, with moves in `frame`."""
     libs = np.empty(3, np.int64)
-    n = _liberties(line, p, width, 3, scratch, libs)
+    n = _liberties(line, p, width, _THREE, scratch, libs)
     reads[0] += 1
     if reads[0] > MAX_READS or count > scratch.shape[1] // 2:
         return 0 if attacking else libs[0]
@@ -339,7 +341,7 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
     colour = line[p]
     libs = np.empty(3, np.int64)
     frames = np.empty((_MAX_DEPTH, _FRAME), np.int64)
-    answer = _open_frame(line, p, width, attacking, ko, 0, reads, scratch, frames[0])
+    answer = _open_frame(line, p, width, attacking, ko, _ZERO, reads, scratch, frames[0])
     if answer >= 0:
         return answer
     top = 0
@@ -361,7 +363,7 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
             frame[_CURRENT] = move
             frame[_NOW_LIFTED] = after
             # An attack must be atari; three liberties are out of the ladder.
-            n = _liberties(line, p, width, 3, scratch, libs)
+            n = _liberties(line, p, width, _THREE, scratch, libs)
             if attacks and n > 1:
                 child = 1
             elif n > 2 or top + 1 == _MAX_DEPTH:
@@ -412,10 +414,10 @@ def liberties_if_played(line, width, out):
         for colour in (BLACK, WHITE):
             lifted = -1
             if line[p] == EMPTY:
-                lifted = _try(line, p, colour, width, 0, scratch, libs)
+                lifted = _try(line, p, colour, width, _ZERO, scratch, libs)
             if lifted >= 0:
-                out[colour, p] = _liberties(line, p, width, 2, scratch, libs)
-                _take_back(line, p, colour, scratch[_CHANGED], 0, lifted)
+                out[colour, p] = _liberties(line, p, width, _TWO, scratch, libs)
+                _take_back(line, p, colour, scratch[_CHANGED], _ZERO, lifted)
 
 
 @kernel(makes_arrays=True)
@@ -584,8 +586,9 @@ def read_ladders(s, mover, start, count, libs, said, stones):
         large = 1 if s[SIZE, head] > 2 else 0
         first = libs[start[head]]
         reads[0] = MAX_READS - _LADDER_READS
-        if count[head] == 1:
-            way = back[read_ladder(line, p, width, False, 0, reads, scratch)]
+        attacked = count[head] == 2
+        if not attacked:
+            way = back[read_ladder(line, p, width, attacked, _ZERO, reads, scratch)]
             stones[head] = 2 if way > 0 else 1
             if colour == mover:
                 said[first] |= 1 << (2 * (_RUNS if way == first else _RUNS_IN_VAIN) + large)
@@ -594,11 +597,11 @@ def read_ladders(s, mover, start, count, libs, said, stones):
             continue
         # Two liberties: both ataris are read, the second by forbidding the first.
         second = libs[start[head] + 1]
-        one = read_ladder(line, p, width, True, 0, reads, scratch)
+        one = read_ladder(line, p, width, attacked, _ZERO, reads, scratch)
         other = 0
         if one > 0:
             reads[0] = MAX_READS - _LADDER_READS
-            other = read_ladder(line, p, width, True, one, reads, scratch)
+            other = read_ladder(line, p, width, attacked, one, reads, scratch)
         stones[head] = 3 if one > 0 else 4
         for k in range(2):
             q = first if k == 0 else second
@@ -706,13 +709,13 @@ def touches_atari(s, head, width):
 @kernel
 def catches(s, w, head, lib, other, width):
     """Return whether the enemy catches the block with liberties `lib` and `other` at `lib`."""
-    return _way(s, w, head, width, True, other) == lib
+    return _way(s, w, head, width, np.bool_(True), other) == lib
 
 
 @kernel
 def way_out(s, w, head, width):
     """Return the move that saves a block in atari from a ladder, or 0."""
-    return _way(s, w, head, width, False, 0)
+    return _way(s, w, head, width, np.bool_(False), _ZERO)
 
 
 @kernel(makes_arrays=True)

@@ -30,6 +30,7 @@ app = typer.Typer()
 collections = typer.Typer(no_args_is_help=True)
 
 _TOGETHER = 16  # games per job: one takes milliseconds
+_ONE_GAME = 30_000  # bytes: a long game with comments
 
 
 @command(app)
@@ -49,6 +50,14 @@ def score(
     One game is shown with its board, dead stones and both counts, several as a table. Games that
     cannot be read or scored are listed at the end.
     """
+    from tengen.compiling import SCORING_KERNELS, disable_jit_unless_cached
+
+    if (
+        len(files) == 1
+        and _is_one_game(Path(files[0]))
+        and disable_jit_unless_cached(SCORING_KERNELS)
+    ):
+        shown.remark("tengen: one game is scored without compiled kernels (tengen compile)")
     from tengen.learners.scoring import BlockScorer
     from tengen.parallel import map_jobs
     from tengen.records.corpus import packed_games
@@ -80,6 +89,15 @@ def score(
     shown.faults(faults)
     if unread and len(files) > 1:
         raise TengenError(f"{unread} could not be read; the other games were scored")
+
+
+def _is_one_game(path: Path) -> bool:
+    """Return whether a file is the record of one game; archives are not."""
+    try:
+        small = path.is_file() and path.stat().st_size < _ONE_GAME  # a pipe can be read only once
+        return small and path.read_bytes().count(b"SZ[") == 1
+    except OSError:
+        return False  # reported when it is read
 
 
 def _score(

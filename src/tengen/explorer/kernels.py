@@ -31,14 +31,14 @@ def trace_games(
     All games have one shape; for its tables see `index.Geometry`. refused[g] becomes the number
     (from 0) of the first move that the rules forbid, where a game ends, or -1.
     """
-    s = new_state(shape[0], shape[1])
+    s = new_state(np.int64(shape[0]), np.int64(shape[1]))
     everywhere = np.arange(turned.shape[0])
     whole = np.zeros((2, turned.shape[0]), np.int64)
     local = np.zeros((4, 2, into.shape[1]), np.int64)
     filled = np.zeros(4, np.int64)
     n = 0
     for g in range(offsets.shape[0] - 1):
-        clear(s, shape[0], shape[1])
+        clear(s, np.int64(shape[0]), np.int64(shape[1]))
         for i in range(setup_offsets[g], setup_offsets[g + 1]):
             if s[COLOUR, setup[i]] == EMPTY:
                 place(s, np.int64(setup[i]), np.int64(setup_colours[i]))

@@ -355,7 +355,17 @@ def finish_static(s, shapes):
         plies += 1
     scores = np.zeros(_COUNTING, np.int32)
     ownership = np.zeros(cells, np.int32)
-    run_chunk(s, shapes, True, 0, _COUNTING, s[SCALARS, HASH], 3 * cells, scores, ownership)
+    run_chunk(
+        s,
+        shapes,
+        np.bool_(True),
+        np.int64(0),
+        np.int64(_COUNTING),
+        s[SCALARS, HASH],
+        3 * cells,
+        scores,
+        ownership,
+    )
     score = 0
     for i in range(cells):
         score += 1 if ownership[i] > 0 else -1 if ownership[i] < 0 else 0
@@ -409,7 +419,9 @@ def verdict(s0, shapes, variations, playouts, seed):
                 break
             play_move(s, p, s[SCALARS, TURN])
         stream = np.int64(mix(rng[0]) >> np.uint64(1))
-        run_chunk(s, shapes, True, 0, playouts, stream, 3 * cells, scores, counts)
+        run_chunk(
+            s, shapes, np.bool_(True), np.int64(0), playouts, stream, 3 * cells, scores, counts
+        )
     total = variations * playouts
     score = 0.0
     for i in range(cells):

@@ -256,7 +256,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, si
     while done < sims:
         # Descend.
         copy_state(root, s)
-        node, depth = 0, 0
+        node, depth = np.int64(0), 0
         path[0] = 0
         while True:
             if ti[node, T_COUNT] == 0:
@@ -326,7 +326,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, si
     return done
 
 
-@kernel
+@kernel(makes_arrays=True)
 def keep_subtree(ti, tf, meta, node, new_ti, new_tf):
     """Copy the tree below `node` into empty arrays of the same size; its row becomes the root."""
     origin = np.zeros(ti.shape[0], np.int32)

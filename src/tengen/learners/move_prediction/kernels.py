@@ -456,7 +456,7 @@ def score_board(s, earlier, tables, frequency, weights, top, points, final):
     rings_of_state(s, rings, tables[0], tables[1], tables[2])
     matches, lists = _new_matches(rings.shape[1], tables[3]), _new_lists(rings.shape[1])
     _match_side(rings, mover - 1, tables, frequency, matches)
-    n = _score_candidates(s, mover, matches, earlier, weights, top, True, lists, final)
+    n = _score_candidates(s, mover, matches, earlier, weights, top, np.bool_(True), lists, final)
     for m in range(n):
         points[m] = lists[0][lists[1][m]]
     return n
@@ -591,7 +591,7 @@ def rank_games(
                 _match_side(rings, colour - 1, tables, frequency, matches)
                 if hits.shape[0] > 0:
                     n = _score_candidates(
-                        s, colour, matches, earlier, weights, top, False, lists, final
+                        s, colour, matches, earlier, weights, top, np.bool_(False), lists, final
                     )
                     phase = min((k - offsets[g]) // PLIES_PER_PHASE, counts.shape[0] - 1)
                     target = _place_of(p, moves, order)

@@ -22,14 +22,13 @@ import operator
 import platform
 
 import llvmlite.binding
+import numba
 import numpy as np
 from llvmlite import ir
-import numba
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
-
 
 from tengen.jit import kernel
 
@@ -325,7 +324,7 @@ def _input_tile(x, at, row, maps, size, half, tiles, to, far):
             _forward(size, x, at + m + j * maps, row, half, j * WIDTH, size * WIDTH)
         for i in range(size):
             place = to + m + i * size * far
-            _forward(size, half, i * size * WIDTH, WIDTH, tiles, place, far)
+            _forward(size, half, i * size * WIDTH, np.int64(WIDTH), tiles, place, far)
 
 
 @kernel
@@ -338,7 +337,7 @@ def _output_tile(products, at, far, maps, size, half, scale, shift, what, height
             place = at + m + j * far
             _backward(size, products, place, size * far, half, j * WIDTH, size * WIDTH)
         for i in range(height):
-            _backward(size, half, i * size * WIDTH, WIDTH, half, line, WIDTH)
+            _backward(size, half, i * size * WIDTH, np.int64(WIDTH), half, line, np.int64(WIDTH))
             for j in range(width):
                 result, to = load(half, line + j * WIDTH), in_y + i * y_row + j * maps + m
                 if what == RELU:
@@ -369,13 +368,14 @@ def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, 
 
     STORE writes the sums; RELU writes relu(sums + shift); ADD adds the sums to `x` and writes
     relu(scale * x + shift). `y` has a border of `edge` points before the board. `tiles` and
-    `products` are scratch space for places x `far` numbers, where `far` must be at least `maps`
+    `products` are scratch space, places x `far` numbers each, where `far` must be at least `maps`
     times a multiple of ROWS tiles.
     """
     positions, rows, cols, maps = x.shape
     size = tile + 2
     down, across = (rows + tile - 1) // tile, (cols + tile - 1) // tile
     a_row, y_row, x_row = a.shape[2] * maps, y.shape[2] * maps, cols * maps
+    flat = a.reshape(-1)
     half = np.empty((size + 1) * size * WIDTH, np.float32)
     most = far // (maps * ROWS) * ROWS
     total = positions * down * across
@@ -385,7 +385,7 @@ def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, 
             p, t = (first + n) // (down * across), (first + n) % (down * across)
             top, left = t // across * tile, t % across * tile
             at = (p * a.shape[1] + top) * a_row + left * maps
-            _input_tile(a, at, a_row, maps, size, half, tiles, n * maps, far)
+            _input_tile(flat, at, a_row, maps, size, half, tiles, n * maps, far)
         padded = (count + ROWS - 1) // ROWS * ROWS
         _products(tiles, weights, padded, maps, size * size, far, products)
         for n in range(count):

@@ -149,7 +149,7 @@ def _set_up(s, codes, turn, lines):
     s[SCALARS, KO] = ko
 
 
-@kernel
+@kernel(makes_arrays=True)
 def play_moves(codes, history, facts, source, moves, target, lines):
     """Play a legal move in every game, from its source slot to its target slot."""
     s = new_state(lines, lines)

@@ -570,8 +570,8 @@ def self_play(s, side, room, targets, lam, limit, seed, index, grads):
     classes = np.empty(n, np.int64)
     final_classes(s, classes)
     square, terms = td_gradient(
-        side.net, targets, lam, plies, xs, stones, outs, classes, work.offset, s[SCALARS, ROWS],
-        s[SCALARS, COLS], grads,
+        side.net, targets, lam, np.int64(plies), xs, stones, outs, classes, work.offset,
+        s[SCALARS, ROWS], s[SCALARS, COLS], grads,
     )  # fmt: skip
     return plies, passes == 2, area_score(s), square, terms
 
@@ -591,8 +591,8 @@ def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
         play_move(s, _random_move(s, seen, s[SCALARS, TURN], rng, room_b.points), s[SCALARS, TURN])
     seen = _history(s, limit)
     seed_stream(rng, seed, index)
-    judge(s, black, room_b, 3)
-    judge(s, white, room_w, 3)
+    judge(s, black, room_b, np.int64(3))
+    judge(s, white, room_w, np.int64(3))
     plies = passes = 0
     while plies < limit and passes < 2:
         if s[SCALARS, TURN] == BLACK:
@@ -626,7 +626,7 @@ def _choose(s, seen, side, room, rng):
     if side.beta == MAXLIB:
         allowed = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS] + 1, np.bool_)
         allowed_mask(s, seen, KO_POSITIONAL, me, allowed)
-        return maxlib_move(s, me, BY_BLOCK, allowed, rng)
+        return maxlib_move(s, me, np.int64(BY_BLOCK), allowed, rng)
     m = rate_moves(s, seen, side, room)
     if side.beta >= BEST:
         m = _spare_eyes(s, me, room.points, room.values, m)
