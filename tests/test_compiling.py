@@ -49,14 +49,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def python(
-    *words: str, cache: Path | None = None, text: str = "", folder: Path | None = None
+    *words: str, cache: Path | None = None, folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run Python, with a cache of kernels of its own if one is given."""
     environment = {**os.environ, **({"NUMBA_CACHE_DIR": str(cache)} if cache else {})}
     environment.pop("TENGEN_QUIET", None)
     words = (sys.executable, *words)
     return subprocess.run(
-        words, input=text, capture_output=True, text=True, env=environment, cwd=folder
+        words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, cwd=folder
     )
 
 
@@ -115,11 +115,9 @@ def test_a_process_does_without_the_jit_only_where_it_would_compile(
 
 # No main guard: a process started by the library would run the script once more.
 SCRIPT = """
-import numpy as np
-from tengen.board.counting import count_territory
-from tengen.learners.scoring.features import describe
-grid = np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8)
-print(count_territory(grid).score, len(describe(grid).features))
+import tengen
+from tengen.game.judging import count_without
+print(count_without(tengen.Board(5, rules="tromp_taylor"), []).score)
 """
 
 
