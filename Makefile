@@ -73,7 +73,7 @@ extras: setup  ## what the skipped tests need, as far as this machine lets us in
 test-wheel: setup  ## the wheel in a bare environment and with each extra by itself
 	$(PYTEST) -m "wheel and not slow" -rA tests/test_wheel.py
 
-test-slow: setup  ## thousands of games, kills, clusters, kernels without the JIT
+test-slow: setup  ## thousands of games, kills, clusters
 	$(BIN)/pytest -m slow
 
 test-hostile: setup  ## damaged inputs, kills and full disks, in 40 minutes; SHORT=1 in a few

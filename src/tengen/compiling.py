@@ -1,4 +1,4 @@
-"""Cache compiled kernels, report compilation to the user, and skip it for small tasks.
+"""Where compiled kernels are kept, and what the user is told about it.
 
 Cached kernels run as machine code, so the cache folder must be writable by the user alone. Each
 kernel file has a folder in it, named by a hash of its text and of everything compiled into it.
@@ -6,29 +6,20 @@ kernel file has a folder in it, named by a hash of its text and of everything co
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import importlib
 import multiprocessing
 import os
 import re
 import shutil
-import signal
 import stat
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
-from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
 
-Result = TypeVar("Result")
 SCORING_KERNELS = "scoring.kernels"
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
@@ -36,13 +27,7 @@ _COMPILER = _PACKAGE / "jit.py"
 _IMPORT = re.compile(
     r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
 )
-_COLLECT_RARELY = 100_000, 50, 100  # GC thresholds while compiling: Numba's allocations stay in use
 _UNUSED_SECONDS = 30 * 86_400
-_REPORT_SECONDS = 5.0
-_FEW_CALLS = 10  # slow calls (seconds each) to run uncompiled before compiling pays off
-
-_calls = count()
-_spared = False
 
 
 @cache
@@ -93,7 +78,9 @@ def _is_private(folder: Path) -> bool:
 def kernel_folder(path: Path) -> Path:
     """Return the cache folder of a kernel file; its name changes with anything the file uses."""
     # Numba compares only this file, but kernels of other files are compiled into it.
-    texts = [version("numba"), *map(_digest, (_COMPILER, *sorted(_imported(path))))]
+    # A cached kernel also names the modules of its types, so a file that moves begins anew.
+    digests = map(_digest, (_COMPILER, *sorted(_imported(path))))
+    texts = [version("numba"), os.path.relpath(path, _PACKAGE), *digests]
     name = hashlib.blake2b(" ".join(texts).encode(), digest_size=12).hexdigest()
     return cache_folder() / f"{path.stem}-{name}"
 
@@ -140,116 +127,27 @@ def is_compiled(module: str) -> bool:
     return any(kernel_folder(source).glob("*.nbi"))
 
 
-def spare(module: str, *, quiet: bool = False) -> None:
+def disable_jit_unless_cached(module: str) -> bool:
     """Run all kernels of this process as plain Python if those of a module are not compiled.
 
-    For work so small that compiling would take longer; call it before any kernel is imported.
+    For a process with little to do, before it imports any kernel. Return whether it was done.
     """
-    global _spared
-    if plain() or "tengen.jit" in sys.modules or is_compiled(module):
-        return
-    _spared = True
-    if not quiet and not os.environ.get("TENGEN_QUIET"):
-        _warn("kernels are not compiled yet; doing without for so little work (tengen compile)")
+    if "tengen.jit" in sys.modules or is_compiled(module):
+        return False
+    from numba.core import config
 
-
-def interpreted(function: Callable[..., Result], *arguments: Any, unless: str) -> Result:
-    """Call a function; the first few times in an uncompiled process if `unless` is not compiled."""
-    if plain() or is_compiled(unless) or next(_calls) >= _FEW_CALLS:
-        return function(*arguments)
-    return _interpreter().submit(function, *arguments).result()
+    config.DISABLE_JIT = True
+    return True
 
 
 @cache
-def _interpreter() -> ProcessPoolExecutor:
-    _warn("kernels are not compiled yet; counting without them (tengen compile)")
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, mp_context=context, initializer=_without_compiling)
-
-
-def _without_compiling() -> None:
-    global _spared
-    _spared = True
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
-
-
-def plain() -> bool:
-    """Return whether kernels run as plain Python, by our choice or by NUMBA_DISABLE_JIT."""
-    from numba.core import config
-
-    return _spared or bool(config.DISABLE_JIT)
+def announce() -> None:
+    """Tell the user, once, that kernels are being compiled."""
+    if not os.environ.get("TENGEN_QUIET"):
+        _warn("compiling kernels, once for this computer (all of them: tengen compile) ...")
 
 
 def _warn(message: str) -> None:
     """Print a message to standard error, from the main process only."""
     if multiprocessing.parent_process() is None:
         print(f"tengen: {message}", file=sys.stderr)
-
-
-# ----- While kernels are compiled -----
-
-
-_begun = _reported = 0.0
-_compiled = 0
-
-
-def announce(function: Any) -> None:
-    """Report that a kernel is about to be compiled: the first one, then one every five seconds."""
-    global _begun, _reported, _compiled
-    now = time.monotonic()
-    first, _begun = not _begun, _begun or now
-    if os.environ.get("TENGEN_QUIET"):
-        return
-    if first:
-        _reported = now
-        _warn("compiling kernels, once for this computer ...")
-    elif now - _reported > _REPORT_SECONDS:
-        _reported = now
-        name = f"{function.__module__.removeprefix('tengen.')}.{function.__name__}"
-        _warn(f"{_compiled} kernels compiled in {now - _begun:.0f} s, now {name}")
-    _compiled += 1
-
-
-_waiting: list[int] = []  # signals received while a kernel was compiled
-_handlers: dict[int, Any] = {}  # their handlers at other times
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C and SIGTERM until the end of the block: LLVM would lose them.
-
-    Blocks nest, one per kernel; a delayed signal takes effect when the innermost one ends, and a
-    second signal at once.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    outermost, thresholds = not _handlers, gc.get_threshold()
-    if outermost:
-        gc.set_threshold(*_COLLECT_RARELY)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if callable(signal.getsignal(number)):
-                _handlers[number] = signal.signal(number, _delay)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-        if outermost or _waiting:
-            _let_signals_act()
-
-
-def _delay(number: int, frame: Any) -> None:
-    _waiting.append(number)
-    if len(_waiting) > 1:
-        _let_signals_act()
-
-
-def _let_signals_act() -> None:
-    """Restore the handlers, and call that of the delayed signal, if any."""
-    handlers, came = dict(_handlers), _waiting[-1:]
-    _handlers.clear()
-    _waiting.clear()
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
-    for number in came:
-        handlers[number](number, None)

@@ -23,7 +23,7 @@ import numpy as np
 
 from tengen.board.kernels import number_alike
 from tengen.board.layout_kernels import BLACK, BORDER, EMPTY, WHITE
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import kernel
 
 # What a point counts for. Black's kinds are odd, White's even.
 NOBODY = 0  # an empty point that neither colour reaches
@@ -36,7 +36,7 @@ BLACK_OPEN, WHITE_OPEN = 11, 12  # the owner's side of an open border: not close
 DAME = 13
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack):
     """Number this colour's blocks (kind 0), regions (kind 1) and stretches of dame (kind 2)."""
     n = len(board)
@@ -56,7 +56,7 @@ def _number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack
     return count
 
 
-@inner_kernel
+@kernel
 def _link_nodes(board, width, node_of, first, following, target):
     """Build the lists of edges between nodes that lie side by side."""
     first[:] = -1
@@ -78,7 +78,7 @@ def _link_nodes(board, width, node_of, first, following, target):
             count += 2
 
 
-@inner_kernel
+@kernel
 def _label_from(start, label, without, first, following, target, labels, stack):
     """Give `label` to all nodes joined to `start` without passing through node `without`."""
     labels[start] = label
@@ -96,7 +96,7 @@ def _label_from(start, label, without, first, following, target, labels, stack):
             e = following[e]
 
 
-@inner_kernel
+@kernel
 def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, following, target,
                  labels, stack, hangs_by):  # fmt: skip
     """Label the parts of the group without `region`; return how many, and how many touch it.
@@ -108,7 +108,16 @@ def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, f
     e = first[region]
     while e >= 0:
         if labels[target[e]] < 0:
-            _label_from(target[e], parts, region, first, following, target, labels, stack)
+            _label_from(
+                np.int64(target[e]),
+                np.int64(parts),
+                region,
+                first,
+                following,
+                target,
+                labels,
+                stack,
+            )
             hangs_by[parts] = -1
             parts += 1
         e = following[e]
@@ -126,7 +135,7 @@ def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, f
     return parts, touching
 
 
-@inner_kernel
+@kernel
 def _gather(node, node_of, start, size, cells):
     """List the points of a node of `size` points, the first of which is `start`."""
     count = 0
@@ -139,7 +148,7 @@ def _gather(node, node_of, start, size, cells):
     return count
 
 
-@inner_kernel
+@kernel
 def _mark_only_neighbour(p, width, region, node_of, fill):
     """Mark the neighbour of p in its region, where there is just one."""
     inside = 0
@@ -152,7 +161,7 @@ def _mark_only_neighbour(p, width, region, node_of, fill):
         fill[last] = True
 
 
-@inner_kernel
+@kernel
 def _is_cornered_six(cells, foes, board, width, nbr):
     """Return whether six cells are a 2x3 block in a corner, where a middle enemy stone kills it."""
     edges = 0
@@ -176,7 +185,7 @@ def _is_cornered_six(cells, foes, board, width, nbr):
     return threes == 2 and middles > 0 and edges > 0
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, force):
     """Return the eyes a region is worth, or -1 if that needs a search and `force` is off."""
     if n_cells > MAX_CELLS:
@@ -217,9 +226,7 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
                     fight[total] = q
                     total += 1
     nbr = np.zeros(MAX_CELLS, np.int64)
-    foes = 0
-    wall = 0
-    opened = 0
+    foes, wall, opened, spent = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for i in range(total):
         p = fight[i]
         if fallen[p] == foe:
@@ -233,7 +240,6 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
             gap = fight[j] - p
             if gap == 1 or gap == -1 or gap == width or gap == -width:
                 nbr[i] |= 1 << j
-    spent = 0
     for i in range(n_cells):
         if opened & foes & (1 << i):
             spent |= 1 << i
@@ -245,7 +251,7 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
     return value
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
     """Write into `kinds` (bordered) what this colour's stones and regions count for."""
     n = len(board)
@@ -279,7 +285,9 @@ def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
     groups = 0
     for node in range(nodes):
         if group[node] < 0:
-            _label_from(node, groups, -1, first, following, target, group, stack)
+            _label_from(
+                node, np.int64(groups), np.int64(-1), first, following, target, group, stack
+            )
             groups += 1
     eyes = np.zeros(groups, np.int32)
     fill = np.zeros(n, np.bool_)
@@ -348,7 +356,7 @@ def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
             kinds[p] = BLACK_OPEN + colour - 1
 
 
-@kernel
+@kernel(makes_arrays=True)
 def plain_kinds(grid, dead, kinds):
     """Write what every point counts for by flood fill alone."""
     rows, cols = grid.shape
@@ -363,7 +371,7 @@ def plain_kinds(grid, dead, kinds):
                 kinds[r, c] = DAME if touch[p] == 3 else touch[p]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _prepare(grid, dead):
     """Lay the grid out with a border, the dead as empty.
 
@@ -395,7 +403,7 @@ def _prepare(grid, dead):
     return board, fallen, touch, stack
 
 
-@kernel
+@kernel(makes_arrays=True)
 def careful_kinds(grid, dead, kinds):
     """Write what every point counts for, considering seki and false eyes (int8, rows x cols)."""
     rows, cols = grid.shape
@@ -442,7 +450,7 @@ def territory_margin(grid, dead, careful, kinds):
 # ----- Which colour reaches which empty point -----
 
 
-@inner_kernel
+@kernel
 def _is_gate(board, p, width, colour):
     """Return whether p is between two stones of `colour` in a line, or between one and the edge."""
     for step in (1, width):
@@ -452,7 +460,7 @@ def _is_gate(board, p, width, colour):
     return False
 
 
-@inner_kernel
+@kernel
 def _gate_holds(board, fallen, width, entry, gate, beyond, colour):
     """Return whether the owner of a gate stops `colour` by a stone at `beyond`.
 
@@ -465,7 +473,7 @@ def _gate_holds(board, fallen, width, entry, gate, beyond, colour):
     return _touches(board, beyond, width, 3 - colour)
 
 
-@inner_kernel
+@kernel
 def _touches(board, p, width, colour):
     """Return whether a stone of `colour` is next to p."""
     return (
@@ -476,7 +484,7 @@ def _touches(board, p, width, colour):
     )
 
 
-@inner_kernel
+@kernel
 def mark_reach(board, fallen, width, colour, reach, stack):
     """Mark in `reach` the empty points that `colour` can walk to without passing an enemy gate."""
     n = len(board)
@@ -503,7 +511,7 @@ def mark_reach(board, fallen, width, colour, reach, stack):
             top += 1
 
 
-@inner_kernel
+@kernel
 def is_barred(board, fallen, width, p, colour):
     """Return whether p is a gate of the enemy that stops `colour` in both directions."""
     if not _is_gate(board, p, width, 3 - colour):
@@ -531,7 +539,7 @@ _IN_PROGRESS = 2
 _OWN, _FOE, _SHUT, _TURN, _PASSED, _SLOT, _TRIED, _RESULT = range(8)
 
 
-@inner_kernel
+@kernel
 def _neighbour_mask(mask, nbr):
     """Return the cells next to the cells of `mask`."""
     out = 0
@@ -544,7 +552,7 @@ def _neighbour_mask(mask, nbr):
     return out
 
 
-@inner_kernel
+@kernel
 def _grow(seed, within, nbr):
     """Return the connected part of `within` that contains `seed`."""
     while True:
@@ -555,7 +563,7 @@ def _grow(seed, within, nbr):
         seed = more
 
 
-@inner_kernel
+@kernel
 def _size_of(mask):
     """Return the number of cells in `mask`."""
     count = 0
@@ -565,7 +573,7 @@ def _size_of(mask):
     return count
 
 
-@inner_kernel
+@kernel
 def _count_eyes(own, foe, turn, shape, nbr):
     """Count the eyes that the defender has without another move, at most two.
 
@@ -590,7 +598,7 @@ def _count_eyes(own, foe, turn, shape, nbr):
     return eyes
 
 
-@inner_kernel
+@kernel
 def _take(cell, mover, other, cells, safe_mover, safe_other, nbr):
     """Return the stones that `cell` captures, -1 for suicide; chains on safe cells are immortal."""
     mover |= cell
@@ -611,7 +619,7 @@ def _take(cell, mover, other, cells, safe_mover, safe_other, nbr):
     return taken
 
 
-@inner_kernel
+@kernel
 def _slot_of(key, keys):
     """Return the table slot of `key`: its own or the first free one, -1 if the table is full."""
     slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 23)) & (_TABLE - 1)
@@ -622,13 +630,13 @@ def _slot_of(key, keys):
     return -1
 
 
-@inner_kernel
+@kernel
 def _key_of(own, foe, shut, turn, passed):
     """Return one number for a position of the search."""
     return own | (foe << 12) | (shut << 24) | (turn << 36) | (passed << 37)
 
 
-@inner_kernel
+@kernel
 def _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads):
     """Judge a position statically: 1 if the defender gets its eyes, 0 not, -2 - slot to search."""
     if _count_eyes(own, foe, turn, shape, nbr) >= target:
@@ -651,14 +659,14 @@ def _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, read
     return -2 - slot
 
 
-@inner_kernel
+@kernel
 def _open(row, own, foe, shut, turn, passed, slot):
     """Put a position on the search's stack."""
     row[_OWN], row[_FOE], row[_SHUT], row[_TURN] = own, foe, shut, turn
     row[_PASSED], row[_SLOT], row[_TRIED], row[_RESULT] = passed, slot, 0, turn
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     """Return whether the defender, who moves first, gets `target` eyes.
 
@@ -668,15 +676,16 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     cells, wall, is_open = shape[0], shape[1], shape[2]
     n = len(order)
     reads = np.zeros(1, np.int64)
-    answer = _look_up(own, foe, shut, 0, 0, target, shape, nbr, keys, known, reads)
+    turn = passed = np.int64(0)
+    answer = _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads)
     if answer >= 0:
         return answer == 1
-    _open(stack[0], own, foe, shut, 0, 0, -2 - answer)
+    _open(stack[0], own, foe, shut, turn, passed, -2 - answer)
     top = 0
     while top >= 0:
         own, foe, shut = stack[top, _OWN], stack[top, _FOE], stack[top, _SHUT]
         turn, k = stack[top, _TURN], stack[top, _TRIED]
-        new_own, new_foe, new_shut, new_passed = own, foe, shut, 0
+        new_own, new_foe, new_shut, new_passed = own, foe, shut, passed
         stack[top, _TRIED] += 1
         done = False
         # Moves on cells, then stones the attacker takes out, then the pass.
@@ -702,7 +711,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
                 continue
             new_shut = shut & ~cell
         elif k == 2 * n:
-            new_passed = 1
+            new_passed = passed + 1
             if stack[top, _PASSED]:
                 if turn == 1:
                     stack[top, _RESULT] = 0
@@ -735,7 +744,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
     return answer == 1
 
 
-@kernel
+@kernel(makes_arrays=True)
 def eye_value(n, foe, wall, is_open, spent, nbr):
     """Return 0, 1 or 2: the eyes a region of n <= MAX_CELLS cells is worth to its owner."""
     shut = foe & is_open
@@ -759,6 +768,6 @@ def eye_value(n, foe, wall, is_open, spent, nbr):
     for target in range(2, 0, -1):
         for i in range(_TABLE):
             keys[i] = -1
-        if _can_make(0, foe, shut, target, shape, nbr, order, keys, known, stack):
+        if _can_make(np.int64(0), foe, shut, target, shape, nbr, order, keys, known, stack):
             return target
     return 0

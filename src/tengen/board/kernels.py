@@ -42,7 +42,7 @@ from tengen.board.layout_kernels import (
     TURN,
     WHITE,
 )
-from tengen.jit import atomic_kernel, hot_kernel, inner_kernel, kernel
+from tengen.jit import kernel
 
 # Zobrist keys: [colour, point] for stones, [0, colour] for the side to move.
 ZOBRIST = np.random.Generator(np.random.PCG64(20031)).integers(
@@ -50,20 +50,20 @@ ZOBRIST = np.random.Generator(np.random.PCG64(20031)).integers(
 )
 
 
-@inner_kernel
+@kernel
 def near(p, k, width):
     """Return neighbour number k (0 to 3: east, west, south, north) of a point."""
     return p + 1 if k == 0 else p - 1 if k == 1 else p + width if k == 2 else p - width
 
 
-@hot_kernel
+@kernel
 def copy_row(source, target):
     """Copy an array of one dimension; a plain loop, because slices compile slowly."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def new_state(rows, cols):
     """Return an empty position with Black to move."""
     s = np.empty((FIELDS, (rows + 2) * (cols + 1) + 1), np.int64)
@@ -71,13 +71,13 @@ def new_state(rows, cols):
     return s
 
 
-@atomic_kernel
+@kernel(makes_arrays=True, keeps_gil=True)
 def copied(s):
     """Return a copy of a position; unlike NumPy's it is never torn by another thread."""
     return s.copy()
 
 
-@inner_kernel
+@kernel
 def copy_state(s, t):
     """Copy a position; a plain loop, because slices of two dimensions compile slowly."""
     for i in range(s.shape[0]):
@@ -85,7 +85,7 @@ def copy_state(s, t):
             t[i, j] = s[i, j]
 
 
-@inner_kernel
+@kernel
 def clear(s, rows, cols):
     """Make `s` the empty position of this size, Black to move, suicide forbidden."""
     s[:, :] = 0
@@ -107,14 +107,14 @@ def clear(s, rows, cols):
     s[SCALARS, LAST2] = -1
 
 
-@inner_kernel
+@kernel
 def in_atari(s, head):
     """Return whether the block with this head has exactly one liberty."""
     a = s[PSUM, head]
     return a * a == s[PLIB, head] * s[PSQ, head]
 
 
-@hot_kernel
+@kernel
 def is_legal(s, p, colour):
     """Return whether `colour` may play `p` under simple ko and the suicide rule; no superko."""
     if p == PASS:
@@ -124,7 +124,7 @@ def is_legal(s, p, colour):
     return _is_possible(s, p, colour)
 
 
-@hot_kernel
+@kernel
 def _is_possible(s, p, colour):
     """Return whether `colour` may play the point `p` under all rules except ko."""
     if s[COLOUR, p] != EMPTY:
@@ -146,7 +146,7 @@ def _is_possible(s, p, colour):
     return s[SCALARS, SUICIDE] == 1 and joins
 
 
-@inner_kernel
+@kernel
 def _hash_after(s, p, colour):
     """Return the position's hash after `colour` plays the legal point `p`, captures included."""
     h = s[SCALARS, HASH]
@@ -183,7 +183,7 @@ def _hash_after(s, p, colour):
     return h
 
 
-@hot_kernel
+@kernel
 def _remove_block(s, head, width):
     """Take a block off the board, give its neighbours their liberties back, return its size."""
     count = s[SCALARS, N_EMPTY]
@@ -270,7 +270,7 @@ def place(s, p, colour):
     return captured
 
 
-@hot_kernel
+@kernel
 def _merge(s, a, b):
     """Join two blocks and return the head of the result."""
     if s[SIZE, a] < s[SIZE, b]:
@@ -300,7 +300,7 @@ def give_turn(s, colour):
         s[SCALARS, KO] = 0
 
 
-@hot_kernel
+@kernel
 def play_move(s, p, colour):
     """Play a legal move or a pass and hand the turn to the other side; return stones captured."""
     captured = 0
@@ -349,7 +349,7 @@ def remember(table, key):
     return new
 
 
-@atomic_kernel
+@kernel(keeps_gil=True)
 def forget(table, key):
     """Remove a key from the table, if it is there."""
     mask = table.shape[0] - 1
@@ -369,7 +369,7 @@ def forget(table, key):
     table[free] = 0
 
 
-@atomic_kernel
+@kernel(keeps_gil=True)
 def regrow(table, larger):
     """Move all keys to a larger table."""
     for i in range(table.shape[0]):
@@ -377,7 +377,7 @@ def regrow(table, larger):
             remember(larger, table[i])
 
 
-@hot_kernel
+@kernel
 def is_allowed(s, table, ko_rule, p, colour):
     """Return whether `colour` may play `p` under the given ko rule; a pass is always legal."""
     if p == PASS:
@@ -391,7 +391,7 @@ def is_allowed(s, table, ko_rule, p, colour):
     return table[_slot(table, key)] == 0
 
 
-@atomic_kernel
+@kernel(keeps_gil=True)
 def allowed_mask(s, table, ko_rule, colour, out):
     """Fill `out` (rows * columns + 1 booleans, pass last) with the moves `colour` may play."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -402,7 +402,7 @@ def allowed_mask(s, table, ko_rule, colour, out):
     out[rows * cols] = True
 
 
-@atomic_kernel
+@kernel(keeps_gil=True)
 def push(s, table, ko_rule, p, colour):
     """Play a move and remember the position, provided that `p` is a pass or an empty point.
 
@@ -415,7 +415,7 @@ def push(s, table, ko_rule, p, colour):
     return True, key if remember(table, key) else 0
 
 
-@atomic_kernel
+@kernel(keeps_gil=True)
 def replay(s, colours, points):
     """Play moves in order until one whose point is not empty; return how many were played."""
     for i in range(points.shape[0]):
@@ -429,7 +429,7 @@ def replay(s, colours, points):
 ALLOWED, TAKEN, REPEATED, KO_RETAKEN, SUICIDAL = 0, 1, 2, 3, 4
 
 
-@atomic_kernel
+@kernel(keeps_gil=True)
 def verdict(s, table, ko_rule, p, colour):
     """Return ALLOWED if `colour` may play `p`, else the reason why not."""
     if is_allowed(s, table, ko_rule, p, colour):
@@ -444,7 +444,7 @@ def verdict(s, table, ko_rule, p, colour):
 # ----- Queries -----
 
 
-@atomic_kernel
+@kernel(keeps_gil=True)
 def block_liberties(s, p, out):
     """Write the liberties of the block at `p` to `out` (room for N), return how many there are."""
     width = s[SCALARS, COLS] + 1
@@ -467,7 +467,7 @@ def block_liberties(s, p, out):
             return count
 
 
-@atomic_kernel
+@kernel(keeps_gil=True)
 def to_grid(s, out):
     """Write the stones, row by row from the top left, to `out` (rows * columns)."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -476,7 +476,7 @@ def to_grid(s, out):
             out[row * cols + col] = s[COLOUR, (row + 1) * (cols + 1) + col + 1]
 
 
-@atomic_kernel
+@kernel(makes_arrays=True, keeps_gil=True)
 def area_score(s):
     """Return Black's area minus White's by Tromp-Taylor, komi not included."""
     n = s.shape[1]
@@ -518,7 +518,7 @@ def area_score(s):
 # ----- Connected sets of points -----
 
 
-@inner_kernel
+@kernel
 def number_alike(kind, width, number, stack):
     """Number the connected sets of points of one kind by first point; return how many there are.
 
@@ -588,7 +588,7 @@ def batch_scores(states, out):
 TRUSTED = -1  # in place of a ko rule: play every move whose point is empty
 
 
-@kernel
+@kernel(makes_arrays=True)
 def replay_games(
     moves, colours, offsets, rows, cols, setup, setup_colours, setup_offsets, ko_rule, share,
     ends, grids,
@@ -598,14 +598,14 @@ def replay_games(
     ends[g] becomes the number of the first refused move (from 0; -1 for none), where the game
     ends, and the stones captured by Black and by White. `grids`, unless empty, gets last positions.
     """
-    s = new_state(rows[0], cols[0]) if rows.shape[0] > 0 else new_state(2, 2)
+    s = np.empty((FIELDS, 0), np.int64)
     table = np.zeros(2, np.int64)
     superko = ko_rule > KO_SIMPLE
     played = 0
     for g in range(offsets.shape[0] - 1):
         if s.shape[1] != (rows[g] + 2) * (cols[g] + 1) + 1:
-            s = new_state(rows[g], cols[g])
-        clear(s, rows[g], cols[g])
+            s = new_state(np.int64(rows[g]), np.int64(cols[g]))
+        clear(s, np.int64(rows[g]), np.int64(cols[g]))
         length = np.int64((offsets[g + 1] - offsets[g]) * share)
         if superko:
             size = 2
@@ -652,7 +652,7 @@ _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 
 
-@hot_kernel
+@kernel
 def mix(z):
     """Scramble a 64-bit word so that neighbouring words become unrelated."""
     z = np.uint64(z)
@@ -661,26 +661,26 @@ def mix(z):
     return z ^ (z >> np.uint64(31))
 
 
-@hot_kernel
+@kernel
 def seed_stream(rng, seed, index):
     """Put the generator at the start of stream `index` of `seed`."""
     rng[0] = mix(np.uint64(seed) + _GOLDEN) ^ mix(mix(np.uint64(index)) + _GOLDEN)
 
 
-@inner_kernel
+@kernel
 def _next_word(rng):
     """Return 64 random bits."""
     rng[0] += _GOLDEN
     return mix(rng[0])
 
 
-@inner_kernel
+@kernel
 def below(rng, n):
     """Return a random integer from 0 to n - 1 (n < 2**31)."""
     return np.int64(((_next_word(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@inner_kernel
+@kernel
 def uniform(rng):
     """Return a random float in [0, 1)."""
     return np.float64(_next_word(rng) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from tengen.board.kernels import copy_row, mix, seed_stream
 from tengen.board.layout_kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS, TURN
-from tengen.jit import hot_kernel, inner_kernel, kernel
+from tengen.jit import kernel
 
 U = np.uint64
 U0, U1, U2, U3 = U(0), U(1), U(2), U(3)
@@ -29,20 +29,20 @@ _GOLDEN = U(0x9E3779B97F4A7C15)
 _32 = U(32)
 
 
-@inner_kernel
+@kernel
 def near(p, k, width):
     """Return neighbour number k (0 to 3: east, west, south, north) of a point."""
     return p + RECORD if k == 0 else p - RECORD if k == 1 else p + width if k == 2 else p - width
 
 
-@inner_kernel
+@kernel
 def _diagonal(p, k, width):
     """Return diagonal neighbour number k (0 to 3) of a point."""
     q = p + width if k < 2 else p - width
     return q + RECORD if k % 2 == 0 else q - RECORD
 
 
-@inner_kernel
+@kernel
 def load(s, b, empty, v):
     """Copy the position `s` of `kernels` into the fast layout."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -75,7 +75,7 @@ def load(s, b, empty, v):
     v[V_LAST2] = U(max(s[SCALARS, LAST2], 0)) * RECORD
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def load_line(line, cols, b, empty, v):
     """Load a bordered line of colours; return whether all blocks have liberties."""
     n = line.shape[0]
@@ -130,20 +130,20 @@ def load_line(line, cols, b, empty, v):
     return sound
 
 
-@inner_kernel
+@kernel
 def draw_below(v, n):
     """Return a random offset from 0 to n - 1."""
     v[V_RNG] += _GOLDEN
     return ((mix(v[V_RNG]) >> _32) * n) >> _32
 
 
-@inner_kernel
+@kernel
 def atari(b, head):
     """Return whether the block has exactly one liberty."""
     return b[head + PSUM_] * b[head + PSUM_] == b[head + PLIB_] * b[head + PSQ_]
 
 
-@hot_kernel
+@kernel
 def is_playable(b, p, colour, width):
     """Return whether `colour` may play the empty point `p` and it is no eye of its own; no ko."""
     e, w, s, n = b[p + RECORD], b[p - RECORD], b[p + width], b[p - width]
@@ -169,7 +169,7 @@ def is_playable(b, p, colour, width):
     return good
 
 
-@hot_kernel
+@kernel
 def _put_stone(b, empty, count, p, colour, width):
     """Play a legal stone where `count` points are empty; return the new count and the ko point."""
     enemy = U3 - colour
@@ -226,7 +226,7 @@ def _put_stone(b, empty, count, p, colour, width):
     return count, U0
 
 
-@hot_kernel
+@kernel
 def _join(b, x, y):
     """Merge two blocks, the smaller into the larger; return the head."""
     large, small = x, y
@@ -248,7 +248,7 @@ def _join(b, x, y):
     return large
 
 
-@hot_kernel
+@kernel
 def _lift(b, empty, count, head, width):
     """Take a block off the board; return the new number of empty points."""
     x = head
@@ -270,7 +270,7 @@ def _lift(b, empty, count, head, width):
             return count
 
 
-@inner_kernel
+@kernel
 def put(b, empty, v, p, colour, width):
     """Play a legal stone and keep `v` up to date."""
     v[V_EMPTY], v[V_KO] = _put_stone(b, empty, v[V_EMPTY], p, colour, width)
@@ -278,7 +278,7 @@ def put(b, empty, v, p, colour, width):
     v[V_LAST] = p
 
 
-@inner_kernel
+@kernel
 def set_aside(b, empty, i, left):
     """Swap a refused candidate out of the first `left` empty points; return how many are left."""
     p = empty[i]
@@ -291,7 +291,7 @@ def set_aside(b, empty, i, left):
     return left
 
 
-@inner_kernel
+@kernel
 def light_playout(b, empty, v, colour, width, limit, trace):
     """Play uniformly random moves until both sides pass or `limit` plies; return plies played.
 
@@ -324,7 +324,7 @@ def light_playout(b, empty, v, colour, width, limit, trace):
     return plies
 
 
-@inner_kernel
+@kernel
 def final_score(b, rows, cols, ownership):
     """Return Black's points minus White's at a playout's end and add each point to `ownership`."""
     score = 0
@@ -355,7 +355,7 @@ def final_score(b, rows, cols, ownership):
 _MAX_CANDIDATES = 32
 
 
-@inner_kernel
+@kernel
 def _around(p, i, width):
     """Return neighbour number i (0 to 7, reading order from the top left) of a point."""
     if i < 3:
@@ -368,7 +368,7 @@ def _around(p, i, width):
     return q - RECORD if column == 0 else q if column == 1 else q + RECORD
 
 
-@hot_kernel
+@kernel
 def shape_index(b, p, width):
     """Return the number of the 3x3 neighbourhood of `p`, two bits each in reading order."""
     code = U0
@@ -377,7 +377,7 @@ def shape_index(b, p, width):
     return code
 
 
-@hot_kernel
+@kernel
 def liberties_after(b, p, colour, width):
     """Return the liberties at `p` after `colour` plays it, at most 2; a capture counts as 2."""
     enemy = U3 - colour
@@ -479,7 +479,7 @@ def _careful_random(b, empty, v, colour, width):
     return False
 
 
-@inner_kernel
+@kernel
 def _heavy_move(b, empty, v, colour, width, shapes, out):
     """Play one move of the policy; return whether there was one (else it was a pass)."""
     last = v[V_LAST]
@@ -497,7 +497,7 @@ def _heavy_move(b, empty, v, colour, width, shapes, out):
     return _careful_random(b, empty, v, colour, width)
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
     """Play by the policy until both sides pass or `limit` plies; return plies played."""
     passes = 0
@@ -517,7 +517,7 @@ def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
 # ----- Many playouts of one position -----
 
 
-@kernel
+@kernel(makes_arrays=True)
 def run_chunk(s, shapes, heavy, first, count, seed, limit, scores, ownership):
     """Run `count` playouts from number `first` on, each with its own stream; return the plies."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]

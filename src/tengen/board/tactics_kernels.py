@@ -26,7 +26,7 @@ from tengen.board.layout_kernels import (
     SIZE,
     WHITE,
 )
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import kernel
 
 # Rows of the scratch.
 _MARK, _STACK, _CHANGED, _WORK = 0, 1, 2, 3
@@ -37,10 +37,12 @@ _STAMP = 0  # _MARK[0] belongs to a border point: it holds the last stamp
 _ATTACKING, _FORBIDDEN, _LIFTED, _NEXT_MOVE, _TOTAL, _CURRENT, _NOW_LIFTED, _MOVES = range(8)
 _FRAME = _MOVES + 13
 _MAX_DEPTH = 512
+# Arguments of a fixed type: for a plain constant, Numba would compile a kernel once more.
+_ZERO, _ONE, _TWO, _THREE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 MAX_READS = 2000  # positions read in a ladder before the block counts as escaped
 
 
-@kernel
+@kernel(makes_arrays=True)
 def safety_scratch(n):
     """Return scratch for boards of n bordered points; one per thread."""
     return np.zeros((_SCRATCH_ROWS, 4 * n), np.int64)
@@ -49,7 +51,7 @@ def safety_scratch(n):
 # ----- Liberties and atari -----
 
 
-@inner_kernel
+@kernel
 def _liberties(line, p, width, limit, scratch, libs):
     """Count the liberties of the block at p, at most `limit`, and store them in `libs`."""
     mark, stack = scratch[_MARK], scratch[_STACK]
@@ -133,7 +135,7 @@ def is_own_eye(s, p, colour):
 # ----- Unconditional life (Benson 1976) -----
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _number(line, width, colour, stones, number, stack):
     """Number the blocks of `colour` (stones true) or the regions it encloses (stones false)."""
     kind = np.empty(line.shape[0], np.int8)
@@ -142,7 +144,7 @@ def _number(line, width, colour, stones, number, stack):
     return number_alike(kind, width, number, stack)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def benson(line, width, colour, out):
     """Mark what the enemy can never capture: 1 for the blocks of `colour`, 2 for their regions.
 
@@ -239,9 +241,9 @@ def _try(line, p, colour, width, count, scratch, libs):
     before = count
     for k in range(4):
         q = near(p, k, width)
-        if line[q] == 3 - colour and _liberties(line, q, width, 1, scratch, libs) == 0:
+        if line[q] == 3 - colour and _liberties(line, q, width, _ONE, scratch, libs) == 0:
             count = _lift(line, q, width, scratch[_CHANGED], count, scratch[_STACK])
-    if count == before and _liberties(line, p, width, 1, scratch, libs) == 0:
+    if count == before and _liberties(line, p, width, _ONE, scratch, libs) == 0:
         line[p] = EMPTY
         return -1
     return count
@@ -255,7 +257,7 @@ def _take_back(line, p, colour, changed, before, after):
     line[p] = EMPTY
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _attackers_in_atari(line, p, width, scratch, saves):
     """List the points that capture an enemy block next to the block at p, without repeats."""
     colour = line[p]
@@ -280,7 +282,7 @@ def _attackers_in_atari(line, p, width, scratch, saves):
     for i in range(size):
         for k in range(4):
             q = near(members[i], k, width)
-            if line[q] != 3 - colour or _liberties(line, q, width, 2, scratch, libs) != 1:
+            if line[q] != 3 - colour or _liberties(line, q, width, _TWO, scratch, libs) != 1:
                 continue
             new = True
             for j in range(count):
@@ -295,7 +297,7 @@ def _attackers_in_atari(line, p, width, scratch, saves):
 @kernel
 def _lone_ko(line, p, width, before, after, scratch, libs):
     """Return the point that the stone just played at p forbids by simple ko, or 0."""
-    if after - before != 1 or _liberties(line, p, width, 2, scratch, libs) != 1:
+    if after - before != 1 or _liberties(line, p, width, _TWO, scratch, libs) != 1:
         return 0
     for k in range(4):
         if line[near(p, k, width)] == line[p]:
@@ -303,11 +305,11 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
     return scratch[_CHANGED, before]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
     """Return the deciding move of the side to move, or 0; -1 to read on, with moves in `frame`."""
     libs = np.empty(3, np.int64)
-    n = _liberties(line, p, width, 3, scratch, libs)
+    n = _liberties(line, p, width, _THREE, scratch, libs)
     reads[0] += 1
     if reads[0] > MAX_READS or count > scratch.shape[1] // 2:
         return 0 if attacking else libs[0]
@@ -329,7 +331,7 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
     return -1
 
 
-@kernel
+@kernel(makes_arrays=True)
 def read_ladder(line, p, width, attacking, ko, reads, scratch):
     """Return the move that decides the ladder on the block at p for the side to move, or 0.
 
@@ -339,7 +341,7 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
     colour = line[p]
     libs = np.empty(3, np.int64)
     frames = np.empty((_MAX_DEPTH, _FRAME), np.int64)
-    answer = _open_frame(line, p, width, attacking, ko, 0, reads, scratch, frames[0])
+    answer = _open_frame(line, p, width, attacking, ko, _ZERO, reads, scratch, frames[0])
     if answer >= 0:
         return answer
     top = 0
@@ -361,7 +363,7 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
             frame[_CURRENT] = move
             frame[_NOW_LIFTED] = after
             # An attack must be atari; three liberties are out of the ladder.
-            n = _liberties(line, p, width, 3, scratch, libs)
+            n = _liberties(line, p, width, _THREE, scratch, libs)
             if attacks and n > 1:
                 child = 1
             elif n > 2 or top + 1 == _MAX_DEPTH:
@@ -403,7 +405,7 @@ _MOST_PLIES, _MOST_NODES = 14, 1500
 _POINT, _BEST, _KO, _MOVE, _BEFORE = 0, 1, 2, 3, 4
 
 
-@kernel
+@kernel(makes_arrays=True)
 def liberties_if_played(line, width, out):
     """Write into out[colour, p] the liberties, at most two, of a stone played at p; 0: suicide."""
     scratch = safety_scratch(line.shape[0])
@@ -412,13 +414,13 @@ def liberties_if_played(line, width, out):
         for colour in (BLACK, WHITE):
             lifted = -1
             if line[p] == EMPTY:
-                lifted = _try(line, p, colour, width, 0, scratch, libs)
+                lifted = _try(line, p, colour, width, _ZERO, scratch, libs)
             if lifted >= 0:
-                out[colour, p] = _liberties(line, p, width, 2, scratch, libs)
-                _take_back(line, p, colour, scratch[_CHANGED], 0, lifted)
+                out[colour, p] = _liberties(line, p, width, _TWO, scratch, libs)
+                _take_back(line, p, colour, scratch[_CHANGED], _ZERO, lifted)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def read_fight(line, width, target, inside, first):
     """Return whether the block at `target` FALLS or HOLDS if `first` moves first, or UNKNOWN.
 
@@ -520,7 +522,7 @@ def read_blocks(s, start, count, libs, stamp):
         count[p] = total - start[p]
 
 
-@inner_kernel
+@kernel
 def _seen_from(symmetry, i, rows, cols):
     """Return the point at row-major index `i` of a view: bits flip rows, columns, transpose."""
     row, col = i // cols, i % cols
@@ -533,7 +535,7 @@ def _seen_from(symmetry, i, rows, cols):
     return (row + 1) * (cols + 1) + col + 1
 
 
-@inner_kernel
+@kernel
 def _chosen_view(s, mover):
     """Return the first view in lexicographic order: empty, the mover's stones, the other's."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -549,7 +551,7 @@ def _chosen_view(s, mover):
     return best
 
 
-@kernel
+@kernel(makes_arrays=True)
 def read_ladders(s, mover, start, count, libs, said, stones):
     """Read the ladders of all blocks with one or two liberties.
 
@@ -584,8 +586,9 @@ def read_ladders(s, mover, start, count, libs, said, stones):
         large = 1 if s[SIZE, head] > 2 else 0
         first = libs[start[head]]
         reads[0] = MAX_READS - _LADDER_READS
-        if count[head] == 1:
-            way = back[read_ladder(line, p, width, False, 0, reads, scratch)]
+        attacked = count[head] == 2
+        if not attacked:
+            way = back[read_ladder(line, p, width, attacked, _ZERO, reads, scratch)]
             stones[head] = 2 if way > 0 else 1
             if colour == mover:
                 said[first] |= 1 << (2 * (_RUNS if way == first else _RUNS_IN_VAIN) + large)
@@ -594,11 +597,11 @@ def read_ladders(s, mover, start, count, libs, said, stones):
             continue
         # Two liberties: both ataris are read, the second by forbidding the first.
         second = libs[start[head] + 1]
-        one = read_ladder(line, p, width, True, 0, reads, scratch)
+        one = read_ladder(line, p, width, attacked, _ZERO, reads, scratch)
         other = 0
         if one > 0:
             reads[0] = MAX_READS - _LADDER_READS
-            other = read_ladder(line, p, width, True, one, reads, scratch)
+            other = read_ladder(line, p, width, attacked, one, reads, scratch)
         stones[head] = 3 if one > 0 else 4
         for k in range(2):
             q = first if k == 0 else second
@@ -622,7 +625,7 @@ _MANY = 6
 _MOVE_READS = 100  # positions to read per ladder where every move needs several
 
 
-@inner_kernel
+@kernel
 def _next_stamp(w):
     """Return a number that the row _STAMPS does not hold yet (kept at point 0, a border)."""
     w[_STAMPS, 0] += 1
@@ -654,7 +657,7 @@ def count_block(s, w, head, width):
             return count
 
 
-@inner_kernel
+@kernel
 def liberties_after(s, w, p, colour, width):
     """Return the liberties up to `_MANY` after `colour` plays `p`; a lower bound after captures."""
     mark = _next_stamp(w)
@@ -686,7 +689,7 @@ def liberties_after(s, w, p, colour, width):
     return count
 
 
-@inner_kernel
+@kernel
 def touches_atari(s, head, width):
     """Return the last liberty of an enemy block in atari next to this block, or 0."""
     enemy = 3 - s[COLOUR, head]
@@ -706,16 +709,16 @@ def touches_atari(s, head, width):
 @kernel
 def catches(s, w, head, lib, other, width):
     """Return whether the enemy catches the block with liberties `lib` and `other` at `lib`."""
-    return _way(s, w, head, width, True, other) == lib
+    return _way(s, w, head, width, np.bool_(True), other) == lib
 
 
 @kernel
 def way_out(s, w, head, width):
     """Return the move that saves a block in atari from a ladder, or 0."""
-    return _way(s, w, head, width, False, 0)
+    return _way(s, w, head, width, np.bool_(False), _ZERO)
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _way(s, w, head, width, attacking, forbidden):
     reads = np.full(1, MAX_READS - _MOVE_READS, np.int64)
     return read_ladder(s[COLOUR], head, width, attacking, forbidden, reads, w[_READING:])
@@ -746,7 +749,7 @@ def random_move(s, colour, fill_eyes, allowed, rng):
     return chosen
 
 
-@kernel
+@kernel(makes_arrays=True)
 def liberty_balance(s, colour, weighting):
     """Return the mean liberties of `colour`'s blocks (or stones) minus the mean of the enemy's."""
     n = s.shape[1]
@@ -768,7 +771,7 @@ def liberty_balance(s, colour, weighting):
     return total_own / max(count_own, 1) - total_enemy / max(count_enemy, 1)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def maxlib_move(s, colour, weighting, allowed, rng):
     """Return the permitted move with the largest `liberty_balance`, ties at random; or PASS."""
     cols = s[SCALARS, COLS]

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from difflib import get_close_matches
@@ -189,15 +190,25 @@ def _root(
 
 def main() -> None:
     """Run the command line and translate failures into exit statuses."""
-    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGTERM, _stop)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored
+        signal.signal(signal.SIGINT, _stop)
     if "_TENGEN_COMPLETE" in os.environ:  # the shell asks for completions
         typer.main.get_command(_app).main(prog_name="tengen")
     warnings.showwarning = lambda message, *_: _complain(str(message))  # type: ignore[assignment]
     sys.exit(run(sys.argv[1:]))
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    """Stop as Ctrl-C does, closing what is open; a second signal ends the process at once."""
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Stop, closing what is open; a second SIGTERM ends the process at once."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "llvmlite.binding.executionengine":
+            # Compiling or loading a kernel: LLVM would lose the exception.
+            threading.Timer(0.05, os.kill, [os.getpid(), number]).start()
+            return
+        frame = frame.f_back
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     raise Terminated
 

@@ -50,10 +50,14 @@ def score(
     One game is shown with its board, dead stones and both counts, several as a table. Games that
     cannot be read or scored are listed at the end.
     """
-    if len(files) == 1 and _is_one_game(Path(files[0])):
-        from tengen import compiling
+    from tengen.compiling import SCORING_KERNELS, disable_jit_unless_cached
 
-        compiling.spare(compiling.SCORING_KERNELS)
+    if (
+        len(files) == 1
+        and _is_one_game(Path(files[0]))
+        and disable_jit_unless_cached(SCORING_KERNELS)
+    ):
+        shown.remark("tengen: one game is scored without compiled kernels (tengen compile)")
     from tengen.parallel import map_jobs
     from tengen.records.corpus import packed_games
     from tengen.scoring import BlockScorer

@@ -106,7 +106,7 @@ def web(
     from tengen import compiling
 
     # Moves are checked one at a time here: plain Python is fast enough until the next start.
-    compiling.spare("board.kernels", quiet=True)
+    compiling.disable_jit_unless_cached("board.kernels")
     from tengen.web.app import serve
     from tengen.web.services import LOOPBACK, Settings
     from tengen.web.store import default_database

@@ -21,7 +21,7 @@ COUNT, WINS, LOSSES, FIRST_DATE, LAST_DATE, EXAMPLE, MOVE = 0, 1, 2, 3, 4, 5, 6
 COLUMNS = 7
 
 
-@kernel
+@kernel(makes_arrays=True)
 def trace_games(
     moves, colours, offsets, winners, setup, setup_colours, setup_offsets, shape, turned, corners,
     into, salts, first_game, plies, keys, notes, refused,
@@ -31,14 +31,14 @@ def trace_games(
     All games have one shape; for its tables see `index.Geometry`. refused[g] becomes the number
     (from 0) of the first move that the rules forbid, where a game ends, or -1.
     """
-    s = new_state(shape[0], shape[1])
+    s = new_state(np.int64(shape[0]), np.int64(shape[1]))
     everywhere = np.arange(turned.shape[0])
     whole = np.zeros((2, turned.shape[0]), np.int64)
     local = np.zeros((4, 2, into.shape[1]), np.int64)
     filled = np.zeros(4, np.int64)
     n = 0
     for g in range(offsets.shape[0] - 1):
-        clear(s, shape[0], shape[1])
+        clear(s, np.int64(shape[0]), np.int64(shape[1]))
         for i in range(setup_offsets[g], setup_offsets[g + 1]):
             if s[COLOUR, setup[i]] == EMPTY:
                 place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
@@ -117,7 +117,7 @@ def _fold(hashes, turned, turns, p):
     return best, move
 
 
-@kernel
+@kernel(makes_arrays=True)
 def count_moves(keys, notes, order, dates, least, found, starts, rows):
     """Sum up the notes of each position; return how many positions and rows were written.
 

@@ -346,7 +346,7 @@ class _Room:
         tiles = positions * -(-rows // self.tile) * -(-cols // self.tile)
         # One extra cache line: without it, the places of a tile would share few cache sets.
         self.far = _rounded(min(tiles, _TILES_AT_ONCE), ROWS) * maps + LINE
-        self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2, self.far)
+        self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2 * self.far)
 
     def part(self, positions: int) -> _Room:
         """Return the same arrays for fewer positions."""

@@ -22,6 +22,7 @@ import operator
 import platform
 
 import llvmlite.binding
+import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -29,8 +30,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from tengen import compiling
-from tengen.jit import hot_kernel, kernel
+from tengen.jit import kernel
 
 _FEATURES = llvmlite.binding.get_host_cpu_features()
 _ARM = platform.machine().lower() in ("aarch64", "arm64")
@@ -242,7 +242,7 @@ def multiply(a, at, row, b, first, depth, c, to, far, ahead):
     c.reshape(-1)[to + far * lines + np.arange(COLS)] = left @ right
 
 
-if not compiling.plain():
+if not numba.config.DISABLE_JIT:
     load, store, relu, multiply = _load, _store, _relu, _multiply
 
 
@@ -252,7 +252,7 @@ STORE, RELU, ADD = 0, 1, 2
 """What is done with the result of a convolution."""
 
 
-@hot_kernel
+@kernel
 def _forward(size, v, at, step, out, to, far):
     """Transform the vectors of a line of the input: multiply by B^T."""
     d0, d1, d2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
@@ -288,7 +288,7 @@ def _forward(size, v, at, step, out, to, far):
         store(out, to + 6 * far, d6 - 5.25 * (d4 - d2) - d0)
 
 
-@hot_kernel
+@kernel
 def _backward(size, v, at, step, out, to, far):
     """Transform the vectors of a line of products: multiply by A^T."""
     v0, v1, v2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
@@ -324,7 +324,7 @@ def _input_tile(x, at, row, maps, size, half, tiles, to, far):
             _forward(size, x, at + m + j * maps, row, half, j * WIDTH, size * WIDTH)
         for i in range(size):
             place = to + m + i * size * far
-            _forward(size, half, i * size * WIDTH, WIDTH, tiles, place, far)
+            _forward(size, half, i * size * WIDTH, np.int64(WIDTH), tiles, place, far)
 
 
 @kernel
@@ -337,7 +337,7 @@ def _output_tile(products, at, far, maps, size, half, scale, shift, what, height
             place = at + m + j * far
             _backward(size, products, place, size * far, half, j * WIDTH, size * WIDTH)
         for i in range(height):
-            _backward(size, half, i * size * WIDTH, WIDTH, half, line, WIDTH)
+            _backward(size, half, i * size * WIDTH, np.int64(WIDTH), half, line, np.int64(WIDTH))
             for j in range(width):
                 result, to = load(half, line + j * WIDTH), in_y + i * y_row + j * maps + m
                 if what == RELU:
@@ -362,19 +362,20 @@ def _products(tiles, weights, rows, maps, places, far, products):
                 multiply(tiles, at, maps, weights, right, maps, products, at + n, maps, ahead)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, far):
     """Convolve maps `a` with transformed weights (see `engine.packed`); write the result to `y`.
 
     STORE writes the sums; RELU writes relu(sums + shift); ADD adds the sums to `x` and writes
     relu(scale * x + shift). `y` has a border of `edge` points before the board. `tiles` and
-    `products` are scratch space for places x `far` numbers, where `far` must be at least `maps`
+    `products` are scratch space, places x `far` numbers each, where `far` must be at least `maps`
     times a multiple of ROWS tiles.
     """
     positions, rows, cols, maps = x.shape
     size = tile + 2
     down, across = (rows + tile - 1) // tile, (cols + tile - 1) // tile
     a_row, y_row, x_row = a.shape[2] * maps, y.shape[2] * maps, cols * maps
+    flat = a.reshape(-1)
     half = np.empty((size + 1) * size * WIDTH, np.float32)
     most = far // (maps * ROWS) * ROWS
     total = positions * down * across
@@ -384,7 +385,7 @@ def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, 
             p, t = (first + n) // (down * across), (first + n) % (down * across)
             top, left = t // across * tile, t % across * tile
             at = (p * a.shape[1] + top) * a_row + left * maps
-            _input_tile(a, at, a_row, maps, size, half, tiles, n * maps, far)
+            _input_tile(flat, at, a_row, maps, size, half, tiles, n * maps, far)
         padded = (count + ROWS - 1) // ROWS * ROWS
         _products(tiles, weights, padded, maps, size * size, far, products)
         for n in range(count):
@@ -455,7 +456,7 @@ def combine(x, weights, order, room, out):
                 store(out, (first + i) * fields + f, np.float32(1 / order) * total)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def lift(codes, history, facts, table, moves, constants, rows, cols, out):
     """Write the first convolution of packed positions to `out` (positions x points x maps).
 

@@ -93,7 +93,7 @@ def _empty_point(s, p, mover, start, count, libs, said, found):
     return code
 
 
-@kernel
+@kernel(makes_arrays=True)
 def encode(s, mover, ladders, out):
     """Write the bytes of a position for `mover`, row by row from the top left, to `out`."""
     n = s.shape[1]
@@ -120,7 +120,7 @@ def encode(s, mover, ladders, out):
             out[row * cols + col] = code
 
 
-@kernel
+@kernel(makes_arrays=True)
 def encode_games(moves, colours, offsets, setup, setup_colours, setup_offsets, ladders, first, last,
                  rows, cols, codes):  # fmt: skip
     """Write the position before each move of games `first` to `last`; return a bad game or -1."""
@@ -158,7 +158,7 @@ def _set_up(s, codes, turn, lines):
     s[SCALARS, KO] = ko
 
 
-@kernel
+@kernel(makes_arrays=True)
 def play_moves(codes, history, facts, source, moves, target, lines):
     """Play a legal move in every game, from its source slot to its target slot."""
     s = new_state(lines, lines)

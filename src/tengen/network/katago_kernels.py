@@ -102,7 +102,7 @@ def _area_of(line, width, colour, alive, result, region, stack):
                     result[stack[i]] = colour
 
 
-@kernel
+@kernel(makes_arrays=True)
 def owners(line, width, result):
     """Write the owner of every point under area scoring to `result`, EMPTY for neither side."""
     n = line.shape[0]
@@ -117,7 +117,7 @@ def owners(line, width, result):
             result[p] = line[p]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _ladders(s, mover, start, count, libs, captured, catches):
     """Mark heads of blocks that are captured in a ladder, and the mover's moves that begin one."""
     line = s[COLOUR].copy()
@@ -131,7 +131,9 @@ def _ladders(s, mover, start, count, libs, captured, catches):
             continue
         if count[p] == 1:
             reads[0] = MAX_READS - _LADDER_BUDGET
-            captured[p] = read_ladder(line, p, width, False, 0, reads, scratch) == 0
+            captured[p] = (
+                read_ladder(line, p, width, np.bool_(False), np.int64(0), reads, scratch) == 0
+            )
             continue
         for k in range(2):
             move = libs[start[p] + k]
@@ -144,7 +146,7 @@ def _ladders(s, mover, start, count, libs, captured, catches):
                 # The reader writes captured stones from the start of its row: save ours.
                 kept = scratch[_CHANGED, :after].copy()
                 reads[0] = MAX_READS - _LADDER_BUDGET
-                if read_ladder(line, p, width, False, 0, reads, scratch) == 0:
+                if read_ladder(line, p, width, np.bool_(False), np.int64(0), reads, scratch) == 0:
                     captured[p] = 1
                     if colour != mover:
                         catches[move] = 1
@@ -152,7 +154,7 @@ def _ladders(s, mover, start, count, libs, captured, catches):
             _take_back(line, move, 3 - colour, scratch[_CHANGED], 0, after)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def encode_for_teacher(s, mover, area, out):
     """Write the two bytes per point, row by row from the top left; owners only if `area`."""
     n = s.shape[1]
@@ -189,7 +191,7 @@ def encode_for_teacher(s, mover, area, out):
             out[row * cols + col] = code
 
 
-@kernel
+@kernel(makes_arrays=True)
 def encode_games_for_teacher(moves, colours, offsets, setup, setup_colours, setup_offsets, areas,
                              first, last, rows, cols, codes):  # fmt: skip
     """Write the position before every move of games `first` to `last`, as `encode_games` does."""

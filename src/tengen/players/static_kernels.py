@@ -46,7 +46,7 @@ from tengen.board.tactics_kernels import (
     touches_atari,
     way_out,
 )
-from tengen.jit import hot_kernel, inner_kernel, kernel
+from tengen.jit import kernel
 
 # Weights in points, or as shares of a block's worth, which is two points per stone. Found by an
 # evolution strategy (CMA) in games against earlier weights and maxlib, on 9x9 and 13x13.
@@ -92,7 +92,7 @@ _FLOAT_ROWS = 5
 _COUNTING = 16  # playouts that decide which stones are dead when a game is finished
 
 
-@kernel
+@kernel(makes_arrays=True)
 def new_work(n):
     """Return the integer and the float scratch for boards of `n` points."""
     return np.zeros((WORK_ROWS, n), np.int64), np.zeros((_FLOAT_ROWS, n), np.float64)
@@ -185,7 +185,7 @@ def _influence(s, w, f, colour, width):
                 f[b, p] = 0.4 * f[a, p] + 0.15 * total
 
 
-@hot_kernel
+@kernel
 def _shape(s, p, width):
     """Return the number of the 3x3 neighbourhood, as `playouts.shape_table` counts them."""
     code = s[COLOUR, p - width - 1] | s[COLOUR, p - width] << 2 | s[COLOUR, p - width + 1] << 4
@@ -324,7 +324,7 @@ def static_values(s, colour, shapes, w, f):
             f[VALUE, p] = _value(s, w, f, p, colour, shapes, width)
 
 
-@inner_kernel
+@kernel
 def _static_move(s, colour, shapes, w, f):
     """Return the move of the highest VALUE, the first in point order among equals; or PASS."""
     static_values(s, colour, shapes, w, f)
@@ -338,7 +338,7 @@ def _static_move(s, colour, shapes, w, f):
     return chosen
 
 
-@kernel
+@kernel(makes_arrays=True)
 def finish_static(s, shapes):
     """Play both sides to the end in `s` and return Black's area minus White's.
 
@@ -355,7 +355,17 @@ def finish_static(s, shapes):
         plies += 1
     scores = np.zeros(_COUNTING, np.int32)
     ownership = np.zeros(cells, np.int32)
-    run_chunk(s, shapes, True, 0, _COUNTING, s[SCALARS, HASH], 3 * cells, scores, ownership)
+    run_chunk(
+        s,
+        shapes,
+        np.bool_(True),
+        np.int64(0),
+        np.int64(_COUNTING),
+        s[SCALARS, HASH],
+        3 * cells,
+        scores,
+        ownership,
+    )
     score = 0
     for i in range(cells):
         score += 1 if ownership[i] > 0 else -1 if ownership[i] < 0 else 0
@@ -373,7 +383,7 @@ _NOISE = 1.0  # temperature of those plies, in points
 _BEND = 2.0  # how strongly the share of playouts that own a point is bent towards certainty
 
 
-@inner_kernel
+@kernel
 def _noisy_static_move(s, shapes, rng, w, f):
     """Return a move drawn from a softmax of the static player's values at temperature `_NOISE`."""
     static_values(s, s[SCALARS, TURN], shapes, w, f)
@@ -390,7 +400,7 @@ def _noisy_static_move(s, shapes, rng, w, f):
     return chosen
 
 
-@kernel
+@kernel(makes_arrays=True)
 def verdict(s0, shapes, variations, playouts, seed):
     """Return the expected score of a position for Black, komi not included."""
     cells = s0[SCALARS, ROWS] * s0[SCALARS, COLS]
@@ -409,7 +419,9 @@ def verdict(s0, shapes, variations, playouts, seed):
                 break
             play_move(s, p, s[SCALARS, TURN])
         stream = np.int64(mix(rng[0]) >> np.uint64(1))
-        run_chunk(s, shapes, True, 0, playouts, stream, 3 * cells, scores, counts)
+        run_chunk(
+            s, shapes, np.bool_(True), np.int64(0), playouts, stream, 3 * cells, scores, counts
+        )
     total = variations * playouts
     score = 0.0
     for i in range(cells):

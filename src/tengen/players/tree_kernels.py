@@ -61,7 +61,7 @@ from tengen.board.playout_kernels import (
 )
 from tengen.board.playout_kernels import near as near_record
 from tengen.board.tactics_kernels import is_own_eye
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import kernel
 
 T_MOVE, T_FIRST, T_COUNT, T_WIDTH = 0, 1, 2, 3
 F_N, F_W, _F_RN, _F_RW, F_PN, F_PW, F_POLICY, F_SCORE, F_EVAL, F_WIDTH = range(10)
@@ -80,7 +80,7 @@ M_WIDTH = M_LINE + _MAX_DEPTH + 2
 NO_EVAL = -1.0
 
 
-@inner_kernel
+@kernel
 def _near_last(s, dist, queue):
     """Fill `dist` with the steps (1 to 3, else 4) from the last move; none within a block."""
     n = s.shape[1]
@@ -170,7 +170,7 @@ def _prior(s, b, p, colour, width, shapes, dist, row_out):
     row_out[F_PW] = wins * _PRIOR
 
 
-@inner_kernel
+@kernel
 def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, komi, b, empty, v, dist, queue):
     """Give a leaf its children: all sensible legal moves and the pass, with priors."""
     colour = s[SCALARS, TURN]
@@ -230,7 +230,7 @@ def _choose(node, ti, tf, guided):
     return best
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, sims, ask, s):
     """Run up to `sims` playouts; return how many were completed.
 
@@ -256,7 +256,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, si
     while done < sims:
         # Descend.
         copy_state(root, s)
-        node, depth = 0, 0
+        node, depth = np.int64(0), 0
         path[0] = 0
         while True:
             if ti[node, T_COUNT] == 0:
@@ -326,7 +326,7 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, si
     return done
 
 
-@kernel
+@kernel(makes_arrays=True)
 def keep_subtree(ti, tf, meta, node, new_ti, new_tf):
     """Copy the tree below `node` into empty arrays of the same size; its row becomes the root."""
     origin = np.zeros(ti.shape[0], np.int32)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import mix
-from tengen.jit import inner_kernel, kernel
+from tengen.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -44,13 +44,13 @@ _INFORMATION = tuple(int.from_bytes(name) for name in (b"KM", b"RE", b"RU", b"HA
 _PASS = 1023  # other moves are 32 x row + column
 
 
-@inner_kernel
+@kernel
 def _is_space(byte):
     """Return whether a byte is white space."""
     return byte == 32 or (9 <= byte <= 13)
 
 
-@inner_kernel
+@kernel
 def _skip_space(data, position, size):
     """Return the first position that is not white space."""
     while position < size and _is_space(data[position]):
@@ -58,7 +58,7 @@ def _skip_space(data, position, size):
     return position
 
 
-@inner_kernel
+@kernel
 def _utf8_length(data, position, size):
     """Return the length in bytes of the UTF-8 character here, 0 if it is invalid or cut off."""
     byte = data[position]
@@ -83,7 +83,7 @@ def _utf8_length(data, position, size):
     return length
 
 
-@inner_kernel
+@kernel
 def _read_point(data, start, end):
     """Return 32 x row + column of two letters, `a` to `y`, or -1."""
     if end - start != 2:
@@ -92,7 +92,7 @@ def _read_point(data, start, end):
     return row * 32 + col if 0 <= col < 25 and 0 <= row < 25 else -1
 
 
-@inner_kernel
+@kernel
 def _read_size(data, start, end):
     """Return (rows, cols) of SZ, or (0, 0) when it is not plain."""
     first, second, digits, colons = 0, 0, 0, 0  # SZ writes columns first
@@ -180,7 +180,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
         n_games += 1
 
 
-@inner_kernel
+@kernel
 def _read_main_line(data, position, size, moves, colours, setup, setup_colours, game):
     """Read one game from its first `;`; return (status, end of moves, end of setup).
 
@@ -329,7 +329,7 @@ def _read_main_line(data, position, size, moves, colours, setup, setup_colours, 
     return (DONE if ok else UNCLEAN), n_moves, n_setup
 
 
-@inner_kernel
+@kernel
 def _to_points(points, start, end, rows, cols, passes):
     """Turn 32 x row + column into points of the board, in place; False when one is not on it."""
     for i in range(start, end):
@@ -345,13 +345,13 @@ def _to_points(points, start, end, rows, cols, passes):
     return True
 
 
-@inner_kernel
+@kernel
 def _stir(h, value):
     """Mix a number into a hash; order matters."""
     return mix((h ^ np.uint64(value)) + _GOLDEN)
 
 
-@inner_kernel
+@kernel
 def _turned(point, rows, cols, symmetry):
     """Return a row-major number for the point seen through one of eight symmetries; 0 for pass."""
     if point == 0:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tengen import compiling
 from tengen.arrays import FloatArray
 from tengen.board import (
     BLACK,
@@ -87,26 +86,6 @@ class PlayoutScorer:
         return Verdict(tuple(blocks), settled > 0.9, settled, result.ownership)
 
 
-class _UncompiledScorer:
-    """The shipped scorer in plain Python, used until its kernels are compiled."""
-
-    def status(self, board: Board) -> Verdict:
-        """Judge every block."""
-        return cast(Verdict, _ask_uncompiled("status", board))
-
-    def score(self, board: Board) -> ScoreEstimate:
-        """Count a position under its rules."""
-        return cast(ScoreEstimate, _ask_uncompiled("score", board))
-
-
-def _ask_uncompiled(method: str, board: Board) -> object:
-    return compiling.interpreted(_ask, method, board, unless=compiling.SCORING_KERNELS)
-
-
-def _ask(method: str, board: Board) -> object:
-    return getattr(load_scorer("scorer", shared=True), method)(board)
-
-
 class _Confirmation(NamedTuple):
     """Agreement of playouts and of the network with a verdict, -1 to 1, for the least sure block.
 
@@ -139,12 +118,7 @@ class Judge:
     def scorer(self) -> Scorer:
         """The scorer in use; loaded when first needed."""
         if self._scorer is None:
-            if not has_model("scorer"):
-                self._scorer = PlayoutScorer()
-            elif compiling.is_compiled(compiling.SCORING_KERNELS):
-                self._scorer = load_scorer("scorer")
-            else:
-                self._scorer = _UncompiledScorer()
+            self._scorer = load_scorer("scorer") if has_model("scorer") else PlayoutScorer()
         return self._scorer
 
     @property
@@ -372,7 +346,7 @@ def count_without(board: Board, dead: Iterable[int]) -> Count:
     mask = np.zeros((board.rows, board.cols), np.bool_)
     for point in dead:
         mask.flat[index_of(point, board.rows, board.cols)] = True
-    return compiling.interpreted(count_board, board, mask, unless="board.counting_kernels")
+    return count_board(board, mask)
 
 
 def neutral_points(board: Board, verdict: Verdict) -> list[int]:

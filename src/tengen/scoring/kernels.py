@@ -22,7 +22,7 @@ from tengen.board.playout_kernels import (
 from tengen.jit import kernel
 
 
-@kernel
+@kernel(makes_arrays=True)
 def connect(kind, number):
     """Number the connected regions of equal kind in a grid by first point; return how many.
 
@@ -42,7 +42,7 @@ def connect(kind, number):
     return count
 
 
-@kernel
+@kernel(makes_arrays=True)
 def find_common(a, b, out):
     """Set out[i, j] where the sets a[i] and b[j] intersect."""
     items = np.empty(a.shape[1], np.int64)
@@ -69,7 +69,7 @@ def add_up(masks, colours, values, out):
                     out[i, k] += values[colours[i], j, k]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def finish(line, rows, cols, light, heavy, seed, shapes, ownership):
     """Run `light` and `heavy` playouts with each side to move first.
 
@@ -112,7 +112,7 @@ def _count_once(x, seen, mark):
     return True
 
 
-@kernel
+@kernel(makes_arrays=True)
 def settle(line, width, part, count, logit, alive):
     """Make the living blocks consistent at the least cost in logits; return the number of changes.
 

@@ -58,7 +58,7 @@ class Services:
     playing: Lane = field(default_factory=lambda: Lane(_ABREAST))
     looking: Lane = field(default_factory=lambda: Lane(_ABREAST))
     searching: Lane = field(default_factory=lambda: Lane(_ABREAST))
-    reading: Lane = field(default_factory=lambda: Lane(spare="board.kernels"))
+    reading: Lane = field(default_factory=lambda: Lane(kernels="board.kernels"))
     exploring: Lane = field(default_factory=lambda: Lane(background=True))
     studying: Lane = field(default_factory=lambda: Lane(background=True))
     store: Store = field(init=False)

@@ -79,12 +79,12 @@ class Lane:
     """Processes for one kind of work, started when needed, and the jobs that wait for them.
 
     Jobs begin in order; those that run share the processors. With `background` the processes have
-    a low priority. Until the kernels named `spare` are compiled, they run all kernels as plain
-    Python.
+    a low priority. If those of the module `kernels` are not compiled when one starts, it runs all
+    kernels as plain Python.
     """
 
-    def __init__(self, processes: int = 1, *, background: bool = False, spare: str = "") -> None:
-        self._options = background, spare
+    def __init__(self, processes: int = 1, *, background: bool = False, kernels: str = "") -> None:
+        self._options = background, kernels
         self._pool = ThreadPoolExecutor(processes, thread_name_prefix="lane")
         self._children: set[_Child] = set()
         self._idle: list[_Child] = []  # the one that was used last comes first: it has most loaded
@@ -149,12 +149,12 @@ class Lane:
 class _Child:
     """One process and the pipe to it; used by one thread only."""
 
-    def __init__(self, background: bool, spare: str) -> None:
+    def __init__(self, background: bool, kernels: str) -> None:
         # A spawned process inherits neither locks nor sockets.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._stop = context.RawValue(ctypes.c_bool, False)
-        arguments = (background, spare, theirs, self._stop)
+        arguments = (background, kernels, theirs, self._stop)
         self.process = context.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
@@ -234,13 +234,13 @@ def _begin(*, background: bool) -> None:
         os.nice(_NICE)
 
 
-def _serve(background: bool, spare: str, pipe: Any, stop: Any) -> None:
+def _serve(background: bool, kernels: str, pipe: Any, stop: Any) -> None:
     """Do jobs until the server is gone; runs in the child process."""
     _begin(background=background)  # first: the server may end while modules are imported
-    if spare:
+    if kernels:
         from tengen import compiling
 
-        compiling.spare(spare, quiet=True)
+        compiling.disable_jit_unless_cached(kernels)
     parent = os.getppid()
 
     def send(kind: str, value: Any) -> None:

@@ -28,7 +28,7 @@ import numpy as np
 
 from tengen.board.kernels import clear, give_turn, is_legal, new_state, play_move
 from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
-from tengen.jit import hot_kernel, inner_kernel, kernel
+from tengen.jit import kernel
 
 REACH = 24  # the farthest offset in a row or column: boards have at most 25 lines
 SPAN = 2 * REACH + 1
@@ -54,7 +54,7 @@ _FOUND, _DEPTH, _LEVEL, _CHANGED = 0, 1, 2, 3
 # ----- Hashes -----
 
 
-@hot_kernel
+@kernel
 def salt(ring):
     """Return the salt of a template's keys; never change it, because model files contain keys."""
     z = np.uint64(ring + 181) * np.uint64(0x9E3779B97F4A7C15)
@@ -95,7 +95,7 @@ def rings_of_state(s, rings, empty, keys, ring_of):
             toggle_stone(rings, keys, ring_of, rows, cols, p, colour)
 
 
-@inner_kernel
+@kernel
 def takes_turn(s, p, colour):
     """Give `colour` the turn; return whether `p` is legal (a pass always is)."""
     give_turn(s, colour)
@@ -126,7 +126,7 @@ def play_with_rings(s, rings, keys, ring_of, before, p, colour):
                 toggle_stone(rings, keys, ring_of, rows, cols, q, new)
 
 
-@inner_kernel
+@kernel
 def _folded(dr, dc):
     """Return the class of an offset regardless of signs and order."""
     a, b = abs(dr), abs(dc)
@@ -135,13 +135,13 @@ def _folded(dr, dc):
     return a * (a + 1) // 2 + b
 
 
-@inner_kernel
+@kernel
 def _octant(row, col, rows, cols):
     """Return the class of a point under the eight symmetries."""
     return _folded(min(row, rows - 1 - row), min(col, cols - 1 - col))
 
 
-@inner_kernel
+@kernel
 def _pattern_key(acc, ring):
     """Return the dictionary key of eight hashes for a template that ends with `ring`."""
     key = acc[0]
@@ -152,7 +152,7 @@ def _pattern_key(acc, ring):
     return key if key != 0 else 1
 
 
-@kernel
+@kernel(makes_arrays=True)
 def expert_patterns(games, rows, cols, empty, hash_keys, ring_of, templates, out):
     """Write the keys of all templates at every move of the games; return the number of moves."""
     points, colours, offsets, which = games
@@ -187,7 +187,7 @@ def expert_patterns(games, rows, cols, empty, hash_keys, ring_of, templates, out
 # ----- Matching -----
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _new_matches(area, templates):
     """Return a matching: rows _FOUND to _CHANGED, known patterns of all sizes, frequencies."""
     return (
@@ -197,7 +197,7 @@ def _new_matches(area, templates):
     )
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _match_side(rings, side, tables, frequency, matches):
     """Update the largest patterns and their frequencies for one side to move.
 
@@ -246,7 +246,7 @@ def _match(rings, side, i, tables, acc, chain, state):
     return t
 
 
-@inner_kernel
+@kernel
 def _mark_changes(s, before, ring_of, matches):
     """Record at every point the smallest ring that the last move changed, if it affects a match."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -268,7 +268,7 @@ def _mark_changes(s, before, ring_of, matches):
 # ----- Candidates -----
 
 
-@inner_kernel
+@kernel
 def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
     """Write the ten features of a candidate; see `_new_follower` for `earlier`."""
     row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
@@ -288,7 +288,7 @@ def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
             out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * OFFSETS + OFFSETS - 1
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
     """List the legal points with their scores, lower is better; return their number.
 
@@ -332,7 +332,7 @@ def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
     return n
 
 
-@inner_kernel
+@kernel
 def _ftrl_step(feats, good, memory, current, penalty, alpha):
     """Learn from one sample by FTRL-proximal with an L1 penalty; return its loss before the step.
 
@@ -352,7 +352,7 @@ def _ftrl_step(feats, good, memory, current, penalty, alpha):
     return -np.log(max(probability if good else 1.0 - probability, 1e-300))
 
 
-@inner_kernel
+@kernel
 def _ftrl_weight(z, squares, penalty, alpha):
     """Return the weight of one feature from its FTRL state."""
     if abs(z) <= penalty:
@@ -361,7 +361,7 @@ def _ftrl_weight(z, squares, penalty, alpha):
     return -(z - sign * penalty) / ((1.0 + np.sqrt(squares)) / alpha)
 
 
-@inner_kernel
+@kernel
 def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, final):
     """Rank the legal points and re-rank the best `top` of them; return the number of points.
 
@@ -401,7 +401,7 @@ def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, fin
     return n
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _new_lists(area):
     """Allocate the candidate arrays: points, order, features of one candidate, scores."""
     return (
@@ -412,7 +412,7 @@ def _new_lists(area):
     )
 
 
-@inner_kernel
+@kernel
 def _credit(final, n, target, tops, hits):
     """Add the credit of one move, shared among ties; return -log of its normalised score."""
     better = equal = 0
@@ -435,7 +435,7 @@ def _credit(final, n, target, tops, hits):
 # ----- One position -----
 
 
-@kernel
+@kernel(makes_arrays=True)
 def pattern_at(s, mover, p, tables):
     """Return the largest known pattern at one point of a position for the side `mover`."""
     cols = s[SCALARS, COLS]
@@ -448,7 +448,7 @@ def pattern_at(s, mover, p, tables):
     return chain[mover - 1, i, t]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def score_board(s, earlier, tables, frequency, weights, top, points, final):
     """Write the legal points and their final scores; return their number."""
     mover = s[SCALARS, TURN]
@@ -456,7 +456,7 @@ def score_board(s, earlier, tables, frequency, weights, top, points, final):
     rings_of_state(s, rings, tables[0], tables[1], tables[2])
     matches, lists = _new_matches(rings.shape[1], tables[3]), _new_lists(rings.shape[1])
     _match_side(rings, mover - 1, tables, frequency, matches)
-    n = _score_candidates(s, mover, matches, earlier, weights, top, True, lists, final)
+    n = _score_candidates(s, mover, matches, earlier, weights, top, np.bool_(True), lists, final)
     for m in range(n):
         points[m] = lists[0][lists[1][m]]
     return n
@@ -465,7 +465,7 @@ def score_board(s, earlier, tables, frequency, weights, top, points, final):
 # ----- Following games -----
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _new_follower(rows, cols, tables):
     """Return (position, rings, matches, colours before the last move, earlier moves).
 
@@ -477,7 +477,7 @@ def _new_follower(rows, cols, tables):
     return s, np.empty_like(tables[0]), matches, before, np.zeros((2, EARLIER), np.int64)
 
 
-@inner_kernel
+@kernel
 def _begin_game(follower, tables):
     """Reset the follower to the empty board."""
     s, rings, matches, _before, earlier = follower
@@ -490,7 +490,7 @@ def _begin_game(follower, tables):
         earlier[0, j], earlier[1, j] = -1, 0
 
 
-@inner_kernel
+@kernel
 def _pattern_of(follower, p, colour):
     """Return the largest pattern at a point for one side as last updated; 0 for a pass."""
     if p <= 0:
@@ -500,7 +500,7 @@ def _pattern_of(follower, p, colour):
     return follower[2][0][_FOUND, colour - 1, i]
 
 
-@inner_kernel
+@kernel
 def _make_move(follower, tables, p, colour):
     """Play a move or a pass and add it to the history; its pattern must be up to date."""
     s, rings, matches, before, earlier = follower
@@ -523,7 +523,7 @@ def _add_waiting(side, matches, all_points, waiting, unused):
             waiting[side, i] = 0
 
 
-@inner_kernel
+@kernel
 def _place_of(p, moves, order):
     """Return the index of the legal move `p` in the order."""
     target = 0
@@ -532,7 +532,7 @@ def _place_of(p, moves, order):
     return target
 
 
-@kernel
+@kernel(makes_arrays=True)
 def count_games(games, rows, cols, tables, frequency, used, unused):
     """Count how often the largest patterns of all legal points were played and not played."""
     points, colours, offsets, which = games
@@ -561,7 +561,7 @@ def count_games(games, rows, cols, tables, frequency, used, unused):
         _add_waiting(1, matches, True, waiting, unused)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def rank_games(
     games, rows, cols, tables, frequency, top, weights, memory, penalty, alpha, samples, tops,
     hits, counts,
@@ -591,7 +591,7 @@ def rank_games(
                 _match_side(rings, colour - 1, tables, frequency, matches)
                 if hits.shape[0] > 0:
                     n = _score_candidates(
-                        s, colour, matches, earlier, weights, top, False, lists, final
+                        s, colour, matches, earlier, weights, top, np.bool_(False), lists, final
                     )
                     phase = min((k - offsets[g]) // PLIES_PER_PHASE, counts.shape[0] - 1)
                     target = _place_of(p, moves, order)
@@ -622,7 +622,7 @@ def rank_games(
 # ----- Hash tables: open addressing, key 0 marks a free slot, the length is a power of two -----
 
 
-@inner_kernel
+@kernel
 def _find_slot(table, key):
     """Return the slot of `key` (not 0), or the free slot where it belongs."""
     mask = table.shape[0] - 1

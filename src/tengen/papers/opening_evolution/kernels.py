@@ -13,18 +13,18 @@ import numpy as np
 
 from tengen.board.kernels import copy_row, copy_state, in_atari, is_legal, near, play_move
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, NEXT, PASS, ROWS, SCALARS, TURN
-from tengen.jit import hot_kernel, inner_kernel, kernel
+from tengen.jit import kernel
 
 NO_VALUE = -2.0  # below every value a network can give
 
 
-@inner_kernel
+@kernel
 def _point_of(index, cols):
     """Return the bordered point of a row-major index."""
     return (index // cols + 1) * (cols + 1) + index % cols + 1
 
 
-@inner_kernel
+@kernel
 def _index_of(p, cols):
     """Return the row-major index of a bordered point."""
     return (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
@@ -39,7 +39,7 @@ def _read_inputs(s, colour, x):
         x[i] = 0.0 if c == EMPTY else 1.0 if c == colour else -1.0
 
 
-@inner_kernel
+@kernel
 def _changes(s, p, colour, where, how, me):
     """List the inputs that change when `colour` plays the legal point `p`, from `me`'s view.
 
@@ -74,7 +74,7 @@ def _changes(s, p, colour, where, how, me):
     return count
 
 
-@hot_kernel
+@kernel
 def _bend(values, n):
     """Replace the first `n` values by their tanh, to within 1e-13, in vector registers.
 
@@ -178,7 +178,7 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
     _dense_sums(bent, w1, base)
 
 
-@hot_kernel
+@kernel
 def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
     """List the windows that the listed inputs touch, with their new sums; return how many.
 
@@ -233,7 +233,7 @@ def _order(values, sign, out):
         out[j] = i
 
 
-@hot_kernel
+@kernel
 def _value_after(weights, cover, where, how, count, node, work, scratch):
     """Return the value of `node` after the listed inputs changed."""
     sums, bent, base = node
@@ -265,7 +265,7 @@ def _descend(weights, cover, where, how, count, node, child, scratch):
         bent2[touched[k]] += fresh[k]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def move_values(s, weights, windows, cover, free, plies, among, first):
     """Write to `first` the value of each move `among` the points, NO_VALUE elsewhere.
 

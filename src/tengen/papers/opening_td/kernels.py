@@ -43,7 +43,7 @@ from tengen.board.layout_kernels import (
     SIZE,
     TURN,
 )
-from tengen.jit import hot_kernel, inner_kernel, kernel
+from tengen.jit import kernel
 
 # Tables of a board size.
 #   cells    bordered point of each cell
@@ -101,7 +101,7 @@ _FRIEND_CODE, _ENEMY_CODE = np.uint64(2), np.uint64(1)
 # ----- Orientation -----
 
 
-@inner_kernel
+@kernel
 def _position_keys(s, friend, tables, keys):
     """Write each orientation's key: two bits per cell, friendly 2, enemy 1, first cell highest."""
     for k in range(keys.shape[0]):
@@ -117,7 +117,7 @@ def _position_keys(s, friend, tables, keys):
             keys[k, place >> 5] |= code << np.uint64(62 - 2 * (place & 31))
 
 
-@inner_kernel
+@kernel
 def _best_orientation(keys, turned, cell):
     """Return the orientation with the largest key, with a friendly stone on `cell` (-1: none)."""
     best = 0
@@ -140,7 +140,7 @@ def _best_orientation(keys, turned, cell):
 # ----- Features -----
 
 
-@inner_kernel
+@kernel
 def _count_bits(x):
     """Count the bits that are set in a 64-bit word."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -149,7 +149,7 @@ def _count_bits(x):
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@inner_kernel
+@kernel
 def _count_around(spread, row, colour, masks, facts, i):
     """Write to `facts[i]` the liberties, friends and enemies of the block in spread[row]."""
     liberties = friends = enemies = 0
@@ -161,7 +161,7 @@ def _count_around(spread, row, colour, masks, facts, i):
     facts[i, LIBERTIES], facts[i, FRIENDS], facts[i, ENEMIES] = liberties, friends, enemies
 
 
-@inner_kernel
+@kernel
 def _survey(s, tables, masks, blocks, spread):
     """List the blocks with their facts and bits; return how many there are."""
     words = masks.shape[1]
@@ -193,7 +193,7 @@ def _survey(s, tables, masks, blocks, spread):
     return n
 
 
-@hot_kernel
+@kernel
 def _put_stone(slots, cells, facts, row, cell, side, index, value, n):
     """Add the inputs of a stone whose block has the facts of `row`; return how many there are."""
     index[n], value[n] = cell, 1.0
@@ -212,7 +212,7 @@ def _put_stone(slots, cells, facts, row, cell, side, index, value, n):
     return n
 
 
-@inner_kernel
+@kernel
 def _list_inputs(s, friend, komi, turned, cell_of, slots, blocks, count, index, value):
     """List the inputs of a surveyed position that are not zero, without B; return how many.
 
@@ -237,20 +237,20 @@ def _list_inputs(s, friend, komi, turned, cell_of, slots, blocks, count, index, 
 # ----- Network -----
 
 
-@inner_kernel
+@kernel
 def _sigmoid(x):
     """Squash a number to between 0 and 1."""
     return 1.0 / (1.0 + np.exp(-x))
 
 
-@inner_kernel
+@kernel
 def _constant_sums(net, layout, sums):
     """Write the hidden sums that all positions have in common: biases and feature B."""
     copy_row(net.b1, sums)
     _add_inputs(net.w1, layout.fixed_index, layout.fixed_value, layout.fixed_index.shape[0], sums)
 
 
-@inner_kernel
+@kernel
 def _add_inputs(w1, index, value, n, sums):
     """Add the first `n` listed inputs, weighted, to the sums of the hidden layer."""
     for j in range(n):
@@ -259,7 +259,7 @@ def _add_inputs(w1, index, value, n, sums):
             sums[h] += v * w1[i, h]
 
 
-@inner_kernel
+@kernel
 def _finish_forward(net, sums, activity):
     """Turn the hidden layer's sums into its activity; return the output."""
     for h in range(sums.shape[0]):
@@ -285,7 +285,7 @@ def evaluate(s, friend, komi, net, tables, layout, room, index, value):
     return _finish_forward(net, sums, room.units[ACTIVITY]), n
 
 
-@inner_kernel
+@kernel
 def _step_inputs(w1, index, value, n, slopes, rate):
     """Move the weights of the first `n` listed inputs along the slopes of the hidden sums."""
     for j in range(n):
@@ -488,7 +488,7 @@ def _squash(moves, hidden, powers, bits):
             hidden[i, h] = 1.0 / (1.0 + powers[POWERS + 1, h] * powers[POWERS, h])
 
 
-@inner_kernel
+@kernel
 def _captures(s, p, colour):
     """Return whether a legal move captures something."""
     width = s[SCALARS, COLS] + 1

@@ -47,7 +47,7 @@ from tengen.board.layout_kernels import (
     WHITE,
 )
 from tengen.board.tactics_kernels import BY_BLOCK, is_own_eye, maxlib_move
-from tengen.jit import hot_kernel, inner_kernel, kernel
+from tengen.jit import kernel
 from tengen.papers.symmetry_network.network import BY_LIBERTIES, EMPTY_POINT, INPUTS
 
 HIDDEN = 12
@@ -96,7 +96,7 @@ _NINE, UNIT, HALF, ZERO = np.float32(9), np.float32(1), np.float32(0.5), np.floa
 READS = np.array([[0, 3, 4], [2, 6, 7], [1, 5, 7]])
 
 
-@hot_kernel
+@kernel
 def _tanh_all(values, n):
     """Replace the first n numbers of a flat array by their tanh."""
     for i in range(n):
@@ -107,7 +107,7 @@ def _tanh_all(values, n):
         values[i] = v * top / low
 
 
-@hot_kernel
+@kernel
 def _category(sz, sa, cats):
     """Return a block's category, 0 for C1, from the sums over its liberties."""
     liberties = sz >> 40
@@ -127,7 +127,7 @@ def _symbol(kind, colour):
     return kind + (6 if colour == BLACK else 0)
 
 
-@inner_kernel
+@kernel
 def weigh_liberties(s, out, work):
     """Write what each point (a stone's once captured) counts as a liberty in the next position."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -146,7 +146,7 @@ def weigh_liberties(s, out, work):
                 la[BLACK, p] = np.int64(out[p, 4 if c == EMPTY else 5] * np.float32(_ONE))
 
 
-@inner_kernel
+@kernel
 def categorise(s, view, work, cats):
     """Set every block's sums and category from the liberties in `work`, and all inputs."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -187,7 +187,7 @@ def categorise(s, view, work, cats):
                     break
 
 
-@hot_kernel
+@kernel
 def _spread(net, h, row, out):
     """Write what the hidden units h[row] add to the outputs of all nine neighbours."""
     w = net.oh
@@ -201,7 +201,7 @@ def _spread(net, h, row, out):
         out[k] = a + b + c
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def hidden_units(net, x, offset, rows, cols, a, h):
     """Compute the net inputs a (N, CELL) of a board's cells and its hidden units h (N, HIDDEN)."""
     t, n = net.table, INPUTS
@@ -222,7 +222,7 @@ def hidden_units(net, x, offset, rows, cols, a, h):
         _tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def evaluate(s, side, view, work):
     """Evaluate a view's inputs: hidden units, outputs, vertex values; return the board's value."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -273,7 +273,7 @@ def _change(s, work, n, first, sort):
             return n
 
 
-@inner_kernel
+@kernel
 def _changes(s, view, work, cats, p, me):
     """List the inputs that a legal move changes, captures first; return (inputs, captures)."""
     width = s[SCALARS, COLS] + 1
@@ -319,7 +319,7 @@ def _changes(s, view, work, cats, p, me):
     return n, captured
 
 
-@inner_kernel
+@kernel
 def _walk(s, work, p, me, mark):
     """Sum over the liberties of the block that a stone at p makes, captured points included."""
     width = s[SCALARS, COLS] + 1
@@ -354,7 +354,7 @@ def _walk(s, work, p, me, mark):
     return sz, sa
 
 
-@inner_kernel
+@kernel
 def _relieve(s, view, work, cats, n, captured, me, mark):
     """Give own blocks that touch captured stones, but not the new stone, their new liberties."""
     width = s[SCALARS, COLS] + 1
@@ -382,7 +382,7 @@ def _relieve(s, view, work, cats, n, captured, me, mark):
     return n
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def candidate(s, side, view, work, p, me):
     """Return (change of the value of an evaluated view, stones captured) if `me` plays p."""
     n, captured = _changes(s, view, work, side.cats, p, me)
@@ -436,7 +436,7 @@ def candidate(s, side, view, work, p, me):
     return _gain(s, view, work, side.table, n_o, p, me, mark), captured
 
 
-@inner_kernel
+@kernel
 def _gain(s, view, work, table, n_o, p, me, mark):
     """Return how much the values of the listed output cells differ from those of the view."""
     gone, reads = work.mark[1], work.buffer
@@ -520,14 +520,14 @@ def _draw_move(values, n, beta, me, rng):
     return best
 
 
-@inner_kernel
+@kernel
 def _play(s, seen, p):
     """Play a move and remember the position."""
     play_move(s, p, s[SCALARS, TURN])
     remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
 
 
-@inner_kernel
+@kernel(makes_arrays=True)
 def _history(s, limit):
     """Return a hash table with room for every position of a game; it contains this one."""
     size = 1024
@@ -538,7 +538,7 @@ def _history(s, limit):
     return seen
 
 
-@kernel
+@kernel(makes_arrays=True)
 def self_play(s, side, room, targets, lam, limit, seed, index, grads):
     """Play game `index` of `seed` from `s` (changed) and add its gradient to `grads`, a Net.
 
@@ -570,13 +570,13 @@ def self_play(s, side, room, targets, lam, limit, seed, index, grads):
     classes = np.empty(n, np.int64)
     final_classes(s, classes)
     square, terms = td_gradient(
-        side.net, targets, lam, plies, xs, stones, outs, classes, work.offset, s[SCALARS, ROWS],
-        s[SCALARS, COLS], grads,
+        side.net, targets, lam, np.int64(plies), xs, stones, outs, classes, work.offset,
+        s[SCALARS, ROWS], s[SCALARS, COLS], grads,
     )  # fmt: skip
     return plies, passes == 2, area_score(s), square, terms
 
 
-@kernel
+@kernel(makes_arrays=True)
 def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
     """Let two sides play on from `s` (changed); return (plies, area score for Black).
 
@@ -591,8 +591,8 @@ def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
         play_move(s, _random_move(s, seen, s[SCALARS, TURN], rng, room_b.points), s[SCALARS, TURN])
     seen = _history(s, limit)
     seed_stream(rng, seed, index)
-    judge(s, black, room_b, 3)
-    judge(s, white, room_w, 3)
+    judge(s, black, room_b, np.int64(3))
+    judge(s, white, room_w, np.int64(3))
     plies = passes = 0
     while plies < limit and passes < 2:
         if s[SCALARS, TURN] == BLACK:
@@ -609,7 +609,7 @@ def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
     return plies, area_score(s)
 
 
-@inner_kernel
+@kernel
 def _look_again(s, side, room):
     """Evaluate the new position for a side whose categories depend on earlier outputs."""
     if side.beta >= 0.0 and side.cats[0] != BY_LIBERTIES:
@@ -617,7 +617,7 @@ def _look_again(s, side, room):
         evaluate(s, side, room.now, room.work)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def _choose(s, seen, side, room, rng):
     """Return the move of the side to play; see `duel` for its beta."""
     me = s[SCALARS, TURN]
@@ -626,7 +626,7 @@ def _choose(s, seen, side, room, rng):
     if side.beta == MAXLIB:
         allowed = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS] + 1, np.bool_)
         allowed_mask(s, seen, KO_POSITIONAL, me, allowed)
-        return maxlib_move(s, me, BY_BLOCK, allowed, rng)
+        return maxlib_move(s, me, np.int64(BY_BLOCK), allowed, rng)
     m = rate_moves(s, seen, side, room)
     if side.beta >= BEST:
         m = _spare_eyes(s, me, room.points, room.values, m)
@@ -672,7 +672,7 @@ def _random_move(s, seen, me, rng, points):
 _WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
 
 
-@kernel
+@kernel(makes_arrays=True)
 def final_classes(s, classes):
     """Write the final class of every vertex; a region that touches one colour belongs to it."""
     n = s.shape[1]
@@ -705,7 +705,7 @@ def final_classes(s, classes):
                     classes[stack[i]] = BLACK_POINT if touches == BLACK else _WHITE_POINT
 
 
-@kernel
+@kernel(makes_arrays=True)
 def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, offset, rows, cols,
                 grads):  # fmt: skip
     """Add the TD(lambda) gradient of a finished game to `grads`, a Net of the same shapes.
