@@ -103,7 +103,7 @@ def _opening_evolution() -> list[Any]:
     board, found = Board(5, moves="B C3 W C2"), []
     for shape in (Dense(5, 5), Spatial(5, 5), Shared(5, 5), Spatial(5, 5, plies=2)):
         weights = np.sin(np.arange(shape.n_weights) * 1.7)
-        found += [*shape.move_values(weights, board), shape.value(weights, board, 1)]
+        found += [*shape.move_values(weights, board)[0], shape.value(weights, board, 1)]
     return found
 
 

@@ -57,7 +57,10 @@ _BETTER: dict[str, Any] = {
 METHODS: dict[str, tuple[int, dict[str, Any]]] = {
     # A network whose choices involve no chance would repeat its game, so survivors play no more.
     "paper": (
-        5000, {"colours": "black", "remember": True, "scoring": "territory", "komi": 0.0},
+        5000, {
+            "colours": "black", "remember": True, "by_chance": True, "scoring": "territory",
+            "komi": 0.0,
+        },
     ),
     "better": (100, _BETTER),
     # The hall of fame begins with the best of generation 0; scores beyond a clear win hardly count.

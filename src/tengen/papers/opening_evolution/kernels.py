@@ -269,6 +269,8 @@ def _descend(weights, cover, where, how, count, node, child, scratch):
 def move_values(s, weights, windows, cover, free, plies, among, first):
     """Write to `first` the value of each move `among` the points, NO_VALUE elsewhere.
 
+    Return the index of the best, the first of equals in the order of the search.
+
     `weights` are the windows' weights, the layer above and the output; `windows` what
     `_read_windows` takes; cover[0][cell] lists the windows over a cell (-1 after the last) and
     cover[1] the place of its weight in each. A dense network has no windows. With two `plies` the
@@ -299,13 +301,13 @@ def move_values(s, weights, windows, cover, free, plies, among, first):
             where[0], how[0] = i, -1.0
             second[i] = _value_after(weights, cover, where, how, 1, node, work, scratch)
     if plies < 2:
-        return
+        return np.argmax(first)
     # The most promising moves and replies first, so that alpha-beta cuts early.
     order, replies = np.empty(cells, np.int64), np.empty(cells, np.int64)
     _order(first, -1.0, order)
     _order(second, 1.0, replies)
     t = np.empty_like(s)
-    best, killer = NO_VALUE, -1
+    best, chosen, killer = NO_VALUE, 0, -1
     for i in order:
         if first[i] == NO_VALUE:
             break
@@ -330,6 +332,7 @@ def move_values(s, weights, windows, cover, free, plies, among, first):
                 worst, reply = value, cell
         first[i] = worst
         if worst > best:
-            best = worst
+            best, chosen = worst, i
         elif reply >= 0:
             killer = reply
+    return chosen

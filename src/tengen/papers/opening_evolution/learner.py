@@ -38,6 +38,8 @@ class NetworkPlayer:
     shape: Shape
     weights: Weights
     name: str = "evolved"
+    by_chance: bool = False
+    """Whether chance chooses among equal values; else the first is chosen."""
     draws: int = field(default=0, init=False)
     """How often chance chose among equal values."""
 
@@ -45,8 +47,9 @@ class NetworkPlayer:
         self._shape, self._weights = self.shape.unfold(self.weights)
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
-        """Choose a move of the highest value, at random among equals."""
-        point, chance = self._shape.choose(self._weights, board, rng)
+        """Choose a move of the highest value."""
+        drawn = rng if self.by_chance else None
+        point, chance = self._shape.choose(self._weights, board, drawn)
         self.draws += chance
         move = board.answer(point)
         return move if board.is_legal(move) else PASS
@@ -192,8 +195,12 @@ class GenerationGames:
         """
         settings, turns = self.settings, cycle(opponents)
         shape = settings.shape()
-        me = NetworkPlayer(shape, weights)
-        others = [next(turns) if w is None else NetworkPlayer(shape, w) for w in self.hall]
+        chance = settings.by_chance
+        me = NetworkPlayer(shape, weights, by_chance=chance)
+        others = [
+            next(turns) if w is None else NetworkPlayer(shape, w, by_chance=chance)
+            for w in self.hall
+        ]
         found = fitness(me, others, expert, settings, settings.game_seeds(self.generation))
         return found, me.draws == 0
 
@@ -349,7 +356,8 @@ class OpeningEvolution(StoredLearner):
 
     def player(self) -> NetworkPlayer:
         """Return the network as a player that does not check the board's size."""
-        return NetworkPlayer(self.shape, self.weights_, self.name)
+        by_chance = self.settings.by_chance
+        return NetworkPlayer(self.shape, self.weights_, self.name, by_chance)
 
     @property
     def opening_plies(self) -> int:

@@ -85,33 +85,38 @@ class Shape:
         """Sides and first weights of the windows, as kernels take them."""
         return tuple(np.ascontiguousarray(column) for column in self.windows.T[1:])
 
-    def choose(self, weights: Weights, board: Board, rng: np.random.Generator) -> tuple[int, bool]:
+    def choose(
+        self, weights: Weights, board: Board, rng: np.random.Generator | None = None
+    ) -> tuple[int, bool]:
         """Return a point of the highest value, PASS if there is none; superko is not checked.
 
-        Also return whether several looked equal, so that chance chose.
+        With `rng` it is one of the equal ones at random, else the first. Also return whether chance
+        chose.
         """
-        values = self.move_values(weights, board)
+        values, first = self.move_values(weights, board)
         best = values.max()
-        equal = np.flatnonzero(values == best)
         if best == kernels.NO_VALUE:
             return PASS, False
-        # Where several look equal, all but one value are only bounds: find one that holds.
-        for i in rng.permutation(equal) if len(equal) > 1 else ():
+        equal = np.flatnonzero(values == best)
+        if rng is None or len(equal) == 1:
+            return point_at(first, self.rows, self.cols), False
+        # All but one of the equal values are only bounds: find one that holds.
+        for i in rng.permutation(equal).tolist():
             among = np.arange(len(values)) == i
-            if self.move_values(weights, board, among)[i] == best:
-                return point_at(int(i), self.rows, self.cols), True
-        return point_at(int(equal[0]), self.rows, self.cols), False
+            if i == first or self.move_values(weights, board, among)[0][i] == best:
+                break
+        return point_at(i, self.rows, self.cols), True
 
     def move_values(
         self, weights: Weights, board: Board, among: BoolArray | None = None
-    ) -> FloatArray:
-        """Return the value of each move by look-ahead, see `kernels.move_values`."""
+    ) -> tuple[FloatArray, int]:
+        """Return the value of each move by look-ahead and the best, see `kernels.move_values`."""
         plain, full = self.unfold(weights)
         values = np.empty(self.rows * self.cols)
         parts = plain.cut(full), plain._columns, plain._cover
         chosen = np.ones(len(values), np.bool_) if among is None else among
-        kernels.move_values(board.state, *parts, self.free, self.plies, chosen, values)
-        return values
+        first = kernels.move_values(board.state, *parts, self.free, self.plies, chosen, values)
+        return values, int(first)
 
     def value(self, weights: Weights, board: Board, colour: int) -> float:
         """Return the output of the network playing `colour`, from -1 to +1."""

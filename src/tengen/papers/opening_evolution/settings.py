@@ -41,6 +41,7 @@ class EvolutionSettings(CheckedSettings):
     colours: str = setting("both", "Which side the network plays.", choices=tuple(COLOURS))
     plies: int = setting(0, "Look-ahead; 0 for the paper's: dense 2, spatial 1.", least=0, most=2)
     free: bool = setting(False, "An illegal choice is a pass.", option="illegal-passes")
+    by_chance: bool = setting(False, "Chance chooses among equal values, not their order.")
     random_plies: int = setting(0, "Random plies before each game of a generation.", least=0)
     starts: int = setting(1, "Games per individual and colour.", least=1)
     more_starts_every: int = setting(0, "Generations per additional start; 0 for none.", least=0)
