@@ -257,8 +257,8 @@ def _take_back(line, p, colour, changed, before, after):
     line[p] = EMPTY
 
 
-@kernel(makes_arrays=True)
-def _attackers_in_atari(line, p, width, scratch, saves):
+@kernel
+def _attackers_in_atari(line, p, width, scratch, libs, saves):
     """List the points that capture an enemy block next to the block at p, without repeats."""
     colour = line[p]
     members = scratch[_WORK]
@@ -277,7 +277,6 @@ def _attackers_in_atari(line, p, width, scratch, saves):
                 members[size] = q
                 size += 1
         i += 1
-    libs = np.empty(2, np.int64)
     count = 0
     for i in range(size):
         for k in range(4):
@@ -305,10 +304,9 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
     return scratch[_CHANGED, before]
 
 
-@kernel(makes_arrays=True)
-def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
+@kernel
+def _open_frame(line, p, width, attacking, ko, count, reads, scratch, libs, frame):
     """Return the deciding move of the side to move, or 0; -1 to read on, with moves in `frame`."""
-    libs = np.empty(3, np.int64)
     n = _liberties(line, p, width, _THREE, scratch, libs)
     reads[0] += 1
     if reads[0] > MAX_READS or count > scratch.shape[1] // 2:
@@ -327,7 +325,7 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, frame):
         frame[_TOTAL] = 2
     else:
         # Try running first: ladders mostly consist of that.
-        frame[_TOTAL] = 1 + _attackers_in_atari(line, p, width, scratch, frame[_MOVES + 1 :])
+        frame[_TOTAL] = 1 + _attackers_in_atari(line, p, width, scratch, libs, frame[_MOVES + 1 :])
     return -1
 
 
@@ -341,7 +339,7 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
     colour = line[p]
     libs = np.empty(3, np.int64)
     frames = np.empty((_MAX_DEPTH, _FRAME), np.int64)
-    answer = _open_frame(line, p, width, attacking, ko, _ZERO, reads, scratch, frames[0])
+    answer = _open_frame(line, p, width, attacking, ko, _ZERO, reads, scratch, libs, frames[0])
     if answer >= 0:
         return answer
     top = 0
@@ -371,8 +369,9 @@ def read_ladder(line, p, width, attacking, ko, reads, scratch):
             else:
                 next_ko = _lone_ko(line, move, width, before, after, scratch, libs)
                 child = _open_frame(
-                    line, p, width, not attacks, next_ko, after, reads, scratch, frames[top + 1]
-                )
+                    line, p, width, not attacks, next_ko, after, reads, scratch, libs,
+                    frames[top + 1],
+                )  # fmt: skip
                 if child < 0:
                     top += 1
                     continue
