@@ -162,8 +162,8 @@ def test_two_tabs_show_the_same_game(server, open_page, client, click):
     two = open_page(one.url)
     your_move(two)
     click(one, "E5")
-    two.locator(".moves li").nth(1).wait_for(state="attached")
-    your_move(two)
+    for page in (one, two):
+        answered(page)
     assert one.locator(".as-text pre").text_content() == two.locator(".as-text pre").text_content()
     client.delete(f"/api/games/{one.url.rsplit('/', 1)[1]}").raise_for_status()
     for page in (one, two):

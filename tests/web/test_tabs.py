@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
-    consumes,
+    multiple,
     rule,
     run_state_machine_as_test,
 )
@@ -98,17 +98,13 @@ class Tabs(RuleBasedStateMachine):
         rules=st.sampled_from(["cgos", "new_zealand", "japanese"]),
         minutes=st.sampled_from([0, 0, 600]),
     )
-    def begin(self, opponent: str, colour: str, rules: str, minutes: int) -> Tab:
+    def begin(self, opponent: str, colour: str, rules: str, minutes: int) -> Any:
         wanted = {"opponent": opponent, "colour": colour, "rules": rules, "minutes": minutes}
         state = self.ask("POST", "/api/games", 201, json={"size": 5, **wanted}).json()
         tab = Tab(state["id"], state)
         self.mine.add(tab.key)
         self.note(tab, {**state, "rules": rules})
-        return tab
-
-    @rule(target=tabs, tab=tabs)
-    def open_again(self, tab: Tab) -> Tab:
-        return Tab(tab.key, tab.state)
+        return multiple(tab, Tab(tab.key, tab.state))
 
     @rule(tab=tabs)
     def look(self, tab: Tab) -> None:
@@ -123,43 +119,49 @@ class Tabs(RuleBasedStateMachine):
         elif answer.status_code == 204:
             assert self.seen[tab.key]["version"] <= tab.state["version"]
 
-    @rule(tab=tabs, number=NUMBERS)
-    def play(self, tab: Tab, number: int) -> None:
-        before = tab.state["moves"]
-        vertex = a_legal_point(tab.state, number)
-        state = self.change(tab, "moves", move=vertex, sure=True)
-        if state is not None:
-            assert state["moves"][:-1] == before and state["moves"][-1][1] == vertex
+    @rule(tab=tabs, numbers=st.lists(NUMBERS, min_size=1, max_size=5))
+    def play(self, tab: Tab, numbers: list[int]) -> None:
+        for number in numbers:
+            before, vertex = tab.state["moves"], a_legal_point(tab.state, number)
+            state = self.change(tab, "moves", move=vertex, sure=True)
+            if state is not None:
+                assert state["moves"] == [*before, ["BW"[len(before) % 2], vertex]]
+            if number % 2:
+                self.look(tab)
 
-    @rule(tab=tabs, action=st.sampled_from(["undo", "undo", "count", "accept", "go-on"]))
+    @rule(tab=tabs, action=st.sampled_from(["undo", "undo", "count", "accept", "go-on", "delete"]))
     def act(self, tab: Tab, action: str) -> None:
+        if action == "delete":
+            self.ask("DELETE", f"/api/games/{tab.key}", 404 if tab.key in self.gone else 204)
+            self.gone.add(tab.key)
+            self.seen.pop(tab.key, None)
+            return
         before = tab.state["moves"]
         state = self.change(tab, action)
         if state is not None:
             assert state["moves"] == before[: len(state["moves"])]
 
-    @rule(tab=tabs)
-    def resign(self, tab: Tab) -> None:
-        state = self.change(tab, "moves", move="resign")
-        assert state is None or state["status"] == "over"
-
-    @rule(tab=tabs, number=NUMBERS)
-    def mark_dead(self, tab: Tab, number: int) -> None:
-        self.change(tab, "dead", vertex="ABCDE"[number % 5] + str(number // 5 % 5 + 1))
-
-    @rule(tab=tabs)
-    def estimate(self, tab: Tab) -> None:
-        self.ask("POST", "/api/estimate", 200, json={"stones": tab.state["stones"]})
-
-    @rule(tab=consumes(tabs))
-    def delete(self, tab: Tab) -> None:
-        self.ask("DELETE", f"/api/games/{tab.key}", 404 if tab.key in self.gone else 204)
-        self.gone.add(tab.key)
-        self.seen.pop(tab.key, None)
+    @rule(tab=tabs, number=st.integers(0, 49))
+    def end(self, tab: Tab, number: int) -> None:
+        """Mark a point as dead where the game is being counted, else now and then resign."""
+        if tab.state["status"] == "counting":
+            self.change(tab, "dead", vertex="ABCDE"[number % 5] + str(number // 5 % 5 + 1))
+        elif number > 30:
+            state = self.change(tab, "moves", move="resign")
+            assert state is None or state["status"] == "over"
 
     # ----- Faults -----
 
-    @rule(action=st.sampled_from(["moves", "undo", "hint", "retry", "review", "sgf"]))
+    @rule(fault=st.sampled_from(["unknown", "unknown", "search", "worker"]), number=NUMBERS)
+    def fail(self, fault: str, number: int) -> None:
+        if fault == "unknown":
+            actions = ["moves", "undo", "hint", "retry", "review", "sgf"]
+            self.ask_for_what_never_was(actions[number % len(actions)])
+        elif fault == "search":
+            self.leave_a_search(number % 4 == 0)
+        else:
+            self.kill_a_worker(number)
+
     def ask_for_what_never_was(self, action: str) -> None:
         method = "GET" if action == "sgf" else "POST"
         body = {"move": "A1"} if action == "moves" else {}
@@ -177,7 +179,6 @@ class Tabs(RuleBasedStateMachine):
         with socket.create_connection(("127.0.0.1", self.server.port)) as connection:
             connection.sendall(request[: int(share * len(request))].encode())
 
-    @rule(searching=st.booleans())
     def leave_a_search(self, searching: bool) -> None:
         path = "/api/analyse?visits=2500"
         with self.client.stream("POST", path, json={"size": 5}) as answer:
@@ -185,7 +186,6 @@ class Tabs(RuleBasedStateMachine):
             if searching:
                 next(answer.iter_lines())
 
-    @rule(number=NUMBERS)
     def kill_a_worker(self, number: int) -> None:
         assert self.server.process is not None
         children = psutil.Process(self.server.process.pid).children()
@@ -239,7 +239,7 @@ def test_tabs_and_faults_harm_no_other_game(make_server):
     Run.server, Run.seen = server, {}
     how = settings(
         max_examples=8,
-        stateful_step_count=20,
+        stateful_step_count=30,
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate,),  # what a server did once cannot be shrunk
     )
