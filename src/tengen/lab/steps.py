@@ -209,8 +209,11 @@ def _run(
     if finished := total - len(waiting):
         progress.say(f"{finished} of {total} steps are already finished")
     minutes, all_minutes = 0.0, sum(step.minutes for step in waiting)
+    began = time.monotonic()
     for number, step in enumerate(waiting, finished + 1):
-        left = span(60 * (all_minutes - minutes))
+        # Estimates are for a certain machine: this one has shown its pace.
+        pace = (time.monotonic() - began) / minutes if minutes else 60.0
+        left = span(pace * (all_minutes - minutes))
         progress.say(f"[{number}/{total}] {step.title} ({step.name}): begins, about {left} left")
 
         def at(share: float, note: str, step: Step = step, minutes: float = minutes) -> None:
