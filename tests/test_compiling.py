@@ -116,7 +116,7 @@ def test_a_process_does_without_the_jit_only_where_it_would_compile(
 # No main guard: a process started by the library would run the script once more.
 SCRIPT = """
 import tengen
-from tengen.game.judging import count_without
+from tengen.scoring.judging import count_without
 print(count_without(tengen.Board(5, rules="tromp_taylor"), []).score)
 """
 
