@@ -126,7 +126,7 @@ def play_on(board: Board) -> float:
         passed = passed + 1 if best == PASS else 0
         if passed == 2:
             break
-        board.play(board.answer(best))
+        board.play(board.to_point(best))
     return score_of(game)
 
 

@@ -39,7 +39,7 @@ def cache_folder() -> Path:
     usual = _user_folder()
     if usual is not None and _is_private(usual):
         if wanted:
-            _warn(f"{_SETTING}={wanted} is not a folder of yours alone; using {usual}")
+            _warn(f"{_SETTING}={wanted} is writable by other users; using {usual}")
         return usual
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"tengen-kernels-{user}"

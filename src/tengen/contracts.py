@@ -403,7 +403,7 @@ def check_scorer(scorer: Scorer, *, boards: Sequence[Board] = ()) -> None:
             for stone in block.stones:
                 _need(stone not in seen, f"point {stone} has two statuses {where}")
                 seen.add(stone)
-                point = board.answer(stone)
+                point = board.to_point(stone)
                 _need(board[point] == block.colour, f"no such stone on {point} {where}")
         _need(len(seen) == int(np.count_nonzero(board.grid())), f"a stone has no status {where}")
         _need(verdict.safe in (True, False), f"safe is {verdict.safe!r} {where}")
@@ -454,7 +454,7 @@ def _try_choose(player: Player, board: Board, seed: int) -> Point:
         move = player.choose(board, np.random.default_rng(seed))
     where = _where(board)
     try:
-        point = board.answer(move)
+        point = board.to_point(move)
     except IllegalMoveError:
         raise ContractBroken(f"{player.name} chose {move!r}, no move {where}") from None
     legal = point == _RESIGN or board.is_legal(point)

@@ -112,7 +112,7 @@ class GoEnv(gymnasium.Env[Observation, np.int64]):  # type: ignore[misc]
         """Play the agent's move and the opponent's answer."""
         board = self.board
         try:
-            board.play(board.answer(point_at(int(action), board.rows, board.cols)))
+            board.play(board.to_point(point_at(int(action), board.rows, board.cols)))
         except IllegalMoveError as wrong:
             return self._observe(), -1.0, True, False, {"illegal": str(wrong)}
         if not self._has_ended() and not self._reply():
@@ -329,7 +329,7 @@ class GoEnvironment(AECEnv):  # type: ignore[misc]
         # 1.5 and None are not indices.
         if not hasattr(action, "__index__") or not space.contains(np.int64(action)):
             raise TengenError(f"action {action!r} of {agent} is none of 0 to {space.n - 1}")
-        board.play(board.answer(point_at(int(action), board.rows, board.cols)))
+        board.play(board.to_point(point_at(int(action), board.rows, board.cols)))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         late = len(board.moves) >= self.max_plies

@@ -29,7 +29,7 @@ class BusyError(RunError):
 
 
 class SpecError(TengenError):
-    """A player specification, option or configuration that makes no sense."""
+    """A player specification, option or configuration that is invalid."""
 
 
 class EngineError(TengenError):

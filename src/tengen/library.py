@@ -141,14 +141,14 @@ def analyse(
     owners = report.ownership
     moves = tuple(
         AnalysedMove(
-            board.answer(found.move), found.visits, found.winrate, found.score, found.prior,
-            tuple(board.answer(move) for move in found.pv),
+            board.to_point(found.move), found.visits, found.winrate, found.score, found.prior,
+            tuple(board.to_point(move) for move in found.pv),
         )
         for found in report.candidates
     )  # fmt: skip
     return Analysis(
         board=board.copy(),
-        best=moves[0].move if moves else board.answer(report.choice),
+        best=moves[0].move if moves else board.to_point(report.choice),
         win_probability=report.winrate,
         score=report.score,
         visits=report.visits,

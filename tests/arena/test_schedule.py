@@ -52,7 +52,7 @@ def test_random_openings_differ_even_when_turned() -> None:
     for opening in found:
         board = Board(5)
         for point in opening:
-            board.play(board.answer(point))
+            board.play(board.to_point(point))
         pictures.add(canonical(board))
     assert len(pictures) == 40
 

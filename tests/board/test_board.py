@@ -420,7 +420,7 @@ def test_all_names_of_a_place_agree(size, data) -> None:
     board = Board(rows, cols)
     point = board.point((row, col))
     assert (point.row, point.col, point.index) == (row, col, row * cols + col)
-    assert board.point(point.name) is point and board.answer(int(point)) is point
+    assert board.point(point.name) is point and board.to_point(int(point)) is point
     assert Point(str(point), rows, cols) is point and places(rows, cols)[point] is point
     assert parse_gtp(point.name.lower(), rows, cols) is point
     assert parse_sgf(point.sgf, rows, cols) is point and row_col(point, cols) == (row, col)
@@ -478,11 +478,11 @@ def test_legal_moves_are_a_view_that_takes_no_numbers() -> None:
 
 def test_answers_of_players_may_be_raw() -> None:
     board = Board(9)
-    assert board.answer(np.int64(41)) == board.answer("A6") == Point("A6", 9)
-    assert board.answer(-1) is board.answer("resign") is RESIGN
+    assert board.to_point(np.int64(41)) == board.to_point("A6") == Point("A6", 9)
+    assert board.to_point(-1) is board.to_point("resign") is RESIGN
     for wrong in (10, 1000, "K10", 1.5, None):
         with pytest.raises(IllegalMoveError):
-            board.answer(wrong)  # type: ignore[arg-type]
+            board.to_point(wrong)  # type: ignore[arg-type]
 
 
 def test_a_batch_is_many_boards() -> None:

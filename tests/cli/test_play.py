@@ -179,15 +179,15 @@ def test_no_game_is_written_over(play: Play, tengen: Tengen, tmp_path: Path) -> 
     other, mine = tmp_path / "other.sgf", tmp_path / "mine.sgf"
     other.write_text("(;SZ[5];B[aa])")
     play("quit", "--out", other, status=1)
-    assert "is there already" in tengen.err
+    assert "already exists" in tengen.err
     named = tmp_path / "my game.sgf"
     out = play("C3, quit", "--out", named)
     assert f"`tengen play --resume --out '{named}'` goes on" in out
     out = play(f"C3, save {other}, save {mine}, undo, save {mine}, quit")
-    assert "is there already" in out and out.count(f"saved {mine}") == 2
+    assert "already exists" in out and out.count(f"saved {mine}") == 2
     assert other.read_text() == "(;SZ[5];B[aa])" and len(read_game(mine).moves) == 0
     play("quit", "--out", other, start=RESUME, status=1)
-    assert "is no game of `tengen play`" in tengen.err
+    assert "was not saved by `tengen play`; open it with `tengen web`" in tengen.err
     mine.write_text(mine.read_text().replace("XT[{", "XT[{{"))
     play("quit", "--out", mine, start=RESUME, status=1)
     assert "damaged" in tengen.err

@@ -101,7 +101,7 @@ def test_mirror_images_and_swapped_colours_are_one_position(
     for colour, move in game.moves:
         assert index.fold(first).key == index.fold(second).key
         first.play(move, colour)
-        image = first.point(move) if move == PASS else second.answer(int(places[move]))
+        image = first.point(move) if move == PASS else second.to_point(int(places[move]))
         second.play(image, 3 - colour if swapped else colour)
     a, b = index.fold(first), index.fold(second)
     assert a.key == b.key

@@ -7,15 +7,15 @@ from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, Rules
 from tengen.contracts import BlockStatus, Status, Verdict
 from tengen.game import endgame
 from tengen.game.endgame import (
+    adjust_at_game_end,
     can_pass_and_win,
     cleanup_move,
     finishing_move,
     is_late,
     is_over,
-    only_the_count_is_left,
+    is_ready_to_count,
     points_left,
     score_as_it_stands,
-    sensible,
     should_resign,
 )
 from tengen.players import make_player
@@ -71,7 +71,7 @@ def test_dead_stones_are_captured_before_passing_when_it_matters() -> None:
     assert board.area_score() < 0
     move = cleanup_move(board)
     assert move != PASS
-    assert sensible(board, PASS) != PASS
+    assert adjust_at_game_end(board, PASS) != PASS
     rng = np.random.default_rng(0)
     player = make_player("static")
     for _ in range(60):
@@ -98,8 +98,8 @@ def test_hopeless_games_are_resigned_only_when_asked_and_late() -> None:
     board.moves.extend([(BLACK, PASS)] * 20)
     board.moves.append((WHITE, board.point("G1")))
     assert should_resign(board)
-    assert sensible(board, board.point("A7"), resign=True) == RESIGN
-    assert sensible(board, board.point("A7")) == board.point("A7")
+    assert adjust_at_game_end(board, board.point("A7"), resign=True) == RESIGN
+    assert adjust_at_game_end(board, board.point("A7")) == board.point("A7")
 
 
 def test_points_are_left_where_an_empty_point_touches_both_colours() -> None:
@@ -157,7 +157,7 @@ def test_the_count_alone_is_left_only_under_territory_late_and_when_over(
     found = []
     for rules, moves, over in asked:
         monkeypatch.setattr(endgame, "is_over", lambda board, over=over: over)
-        found.append(only_the_count_is_left(board(rules, moves)))
+        found.append(is_ready_to_count(board(rules, moves)))
     assert found == [True, False, False, False]
 
 

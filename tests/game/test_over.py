@@ -138,7 +138,7 @@ def test_the_judge_tells_when_a_game_is_over(
     judge: Judge, name: str, position: str, rules: str, over: bool
 ) -> None:
     board = Board.from_ascii(position.replace("/", "\n"), rules=rules)
-    assert (judge.over(board) is not None) is over
+    assert (judge.verdict_if_over(board) is not None) is over
 
 
 def test_what_another_thread_asks_meanwhile_is_not_the_answer(

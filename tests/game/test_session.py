@@ -148,7 +148,7 @@ def test_two_games_of_one_second_get_two_places(
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
     refuse_other(tmp_path / "game.sgf")
     (tmp_path / "game.sgf").write_text("(;SZ[9])")
-    with pytest.raises(TengenError, match="is there already; name another file"):
+    with pytest.raises(TengenError, match="already exists; name another file"):
         refuse_other(tmp_path / "game.sgf")
 
 

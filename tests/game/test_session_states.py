@@ -60,12 +60,12 @@ class Hasty:
     def over(self, board: Board) -> bool:
         return True
 
-    def dead_for_sure(self, board: Board) -> tuple[int, ...]:
+    def confident_dead_stones(self, board: Board) -> tuple[int, ...]:
         return ()
 
 
 def point(board: Board, index: int) -> int:
-    return board.answer(point_at(index % (board.rows * board.cols), board.rows, board.cols))
+    return board.to_point(point_at(index % (board.rows * board.cols), board.rows, board.cols))
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Model:
     def board(self) -> Board:
         board = Board(*self.shape)
         for colour, move in self.moves:
-            board.play(board.answer(move), colour)
+            board.play(board.to_point(move), colour)
         return board
 
     @property

@@ -15,7 +15,7 @@ from tengen.lab.papers import CLAIMS
 from tengen.lab.rendering import PARTS
 from tengen.lab.result import Findings
 from tengen.lab.steps import LabContext, Step
-from tengen.lab.verdicts import UNMEASURED, WORDS, beside, recorded_runs
+from tengen.lab.verdicts import UNMEASURED, WORDS, merge_recorded, recorded_runs
 
 EXPERIMENTS = {experiment.name: experiment for experiment in experiments()}
 SLOW = ("scoring-failure", "symmetry-network")
@@ -82,7 +82,7 @@ def test_quick_steps_give_what_the_page_can_show(name: str, tmp_path: Path) -> N
     check(result)
     assert all(0 <= share <= 1.0001 for share in shares)
     # Where a small run decides nothing a recorded one does, so that each claim has a verdict.
-    for row in beside(result.comparisons, recorded_runs(step.part)):
+    for row in merge_recorded(result.comparisons, recorded_runs(step.part)):
         assert row.verdict != UNMEASURED or row.claim == "blair.cgos.19"
 
 

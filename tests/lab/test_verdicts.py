@@ -22,9 +22,9 @@ from tengen.lab.verdicts import (
     Comparison,
     RecordedFigure,
     RecordedRun,
-    beside,
     card_results,
     compare,
+    merge_recorded,
     recorded_runs,
     show,
     verdict,
@@ -132,7 +132,7 @@ def test_a_recorded_figure_decides_what_this_run_cannot() -> None:
     )
     small = compare("huang.table1.scalar.order", text="small", why="too small")
     own = compare("huang.table5.ABCDE", 0.9, (0.88, 0.92), why="now")
-    first, second, third = beside([small, own], runs)
+    first, second, third = merge_recorded([small, own], runs)
     assert (first.verdict, first.why, first.ours, first.recorded) == (
         REFUTED, "why then", "small", "no"
     )  # fmt: skip

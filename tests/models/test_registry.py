@@ -95,7 +95,7 @@ def test_a_shared_model_is_one_object_until_its_file_changes(folder: Path) -> No
 
 def test_an_unread_kind_is_one_clear_error(folder: Path) -> None:
     save_model(folder / "odd.safetensors", {"w": np.zeros(1)}, Card(name="o", kind="odd", what=""))
-    with pytest.raises(ModelError, match="nobody here reads models of kind 'odd'"):
+    with pytest.raises(ModelError, match="no reader is registered for models of kind 'odd'"):
         load_learner("odd")
     register_kind("odd", "no_such_module:Nothing")
     with pytest.raises(ModelError, match="need no_such_module:Nothing"):

@@ -124,7 +124,7 @@ def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
     line = tree.line(int(tree.children()[0]), 2)
     board = CAPTURE.copy()
     for move in tree.move[line].tolist():
-        board.play(board.answer(move))
+        board.play(board.to_point(move))
     asked = network.asked
     kept = player._begin(board)
     assert network.asked == asked + 1 and kept.tree.visits[0] == tree.visits[line[-1]]
@@ -146,7 +146,7 @@ def test_no_line_of_the_tree_breaks_the_rules(rules: str) -> None:
             n = int(tree.parent[n])
         board = ko.copy()
         for move in reversed(path):
-            board.play(board.answer(move))  # raises where the rules forbid it
+            board.play(board.to_point(move))  # raises where the rules forbid it
         kept = search.boards.get(node, board)
         assert kept.moves == board.moves and (kept.legal_mask() == board.legal_mask()).all()
     assert len(search.boards) == 256

@@ -285,7 +285,7 @@ def test_a_network_is_told_all_that_white_gets() -> None:
     assert inputs.of_boards(boards).komi.tolist() == [-4.5, 4.5]
 
 
-class Taste:
+class UtilityFunction:
     """Like points more the later they come, with a great liking for the centre."""
 
     def priors(self, board: Board) -> np.ndarray:
@@ -304,7 +304,7 @@ class Nothing:
 
 @pytest.mark.parametrize(
     "player",
-    [SamplePlayer(model=Taste(), temperature=0), GreedyPlayer(policy=Taste())],
+    [SamplePlayer(model=UtilityFunction(), temperature=0), GreedyPlayer(policy=UtilityFunction())],
     ids=["sample", "greedy"],
 )
 def test_the_likeliest_moves_are_reported_best_first(player: SamplePlayer) -> None:

@@ -46,7 +46,7 @@ def test_it_searches_with_the_network_where_it_can(network: None) -> None:
     assert isinstance(player.search(Board(3)), MctsPlayer)
     board = Board(9, moves="B E5")
     *_, report = player.analyse(board, np.random.default_rng(1), limited=True)
-    assert report.visits == 12 and board.is_legal(board.answer(report.choice))
+    assert report.visits == 12 and board.is_legal(board.to_point(report.choice))
 
 
 def test_a_network_that_never_saw_territory_counted_judges_as_by_area() -> None:
@@ -70,7 +70,7 @@ def test_a_clock_keeps_the_tree(network: None) -> None:
 
     assert looked(0).visits == 1
     best = looked(40).candidates[0]
-    board.play(board.answer(best.move))
+    board.play(board.to_point(best.move))
     assert looked(0).visits == best.visits > 1
 
 

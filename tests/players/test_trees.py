@@ -11,9 +11,9 @@ from tengen.papers.symmetry_network import SymmetryNetwork
 from tengen.players import make_player
 from tengen.players import tree_kernels as k
 from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch
-from tengen.players.network_search import Taste
+from tengen.players.network_search import UtilityFunction
 from tengen.players.network_tree import NetworkTree
-from tengen.players.search_clock import Pace
+from tengen.players.search_clock import SearchLimits
 from tengen.players.simple import scores_after, values_after
 
 
@@ -27,7 +27,7 @@ def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() ->
     path = tree.descend()
     assert tree.waiting[path].tolist() == [1] * len(path)
     visits, sums = tree.visits.copy(), tree.sums.copy()
-    tree.give_up(path)
+    tree.cancel_visit(path)
     assert not tree.waiting.any()
     assert (tree.visits == visits).all() and (tree.sums == sums).all()
     for node, branch in enumerate(tree.branches().tolist()):
@@ -53,8 +53,8 @@ def test_a_kept_subtree_has_its_node_as_root_and_all_below() -> None:
 
 
 def test_a_leaf_is_worth_what_the_taste_says() -> None:
-    assert Taste(0.0, 0.0, 3.0).worth(0.75, 3.0, 2.0) == (0.5, 0.75, 3.0, 13.0)
-    by_points = Taste(1.0, 0.0, 3.0).worth(0.75, 3.0, 2.0)
+    assert UtilityFunction(0.0, 0.0, 3.0).worth(0.75, 3.0, 2.0) == (0.5, 0.75, 3.0, 13.0)
+    by_points = UtilityFunction(1.0, 0.0, 3.0).worth(0.75, 3.0, 2.0)
     assert by_points[0] == pytest.approx(0.5)  # `reach` points are half of all
 
 
@@ -63,10 +63,10 @@ def test_a_leaf_is_worth_what_the_taste_says() -> None:
 
 def test_a_pace_tells_what_is_left_and_when_a_report_is_due() -> None:
     clock = iter([0.0, 0.4, 1.1, 1.2, 2.5, 4.0, 4.0]).__next__
-    pace = Pace(clock, 3.0, True, lambda: False, 1.0)
-    assert [pace.due() for _ in range(4)] == [False, True, False, True]
-    assert pace.left() == -1.0 and pace.spent() == 4.0
-    assert Pace(lambda: 0.0, None, False, lambda: False, 1.0).left() is None
+    limits = SearchLimits(clock, 3.0, True, lambda: False, 1.0)
+    assert [limits.due() for _ in range(4)] == [False, True, False, True]
+    assert limits.left() == -1.0 and limits.spent() == 4.0
+    assert SearchLimits(lambda: 0.0, None, False, lambda: False, 1.0).left() is None
 
 
 @pytest.fixture(scope="module")

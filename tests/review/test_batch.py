@@ -169,7 +169,7 @@ def test_phases_and_kinds() -> None:
         for move in moves:
             before = board.copy()
             board.play(move)
-            found.append(kind_of(board.answer(board.last_move or PASS), before, board))
+            found.append(kind_of(board.to_point(board.last_move or PASS), before, board))
         return found
 
     assert kinds("E5", "E6", "A1", "pass") == ["elsewhere", "contact", "elsewhere", "pass"]

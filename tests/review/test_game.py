@@ -228,7 +228,7 @@ def test_better_lines_go_on_with_legal_moves_of_the_network() -> None:
         assert move.line[0] == move.best == Board(5).point("A5") and len(move.line) == LINE
         board = found.positions[move.number - 1].board.copy()
         for point in move.line:
-            board.play(board.answer(point))
+            board.play(board.to_point(point))
 
 
 def test_positions_are_under_the_rules_of_the_record() -> None:

@@ -66,7 +66,7 @@ def random_game(seed, size, plies):
         legal = [m for m in board.legal_moves if m > 0]
         if not legal:
             break
-        board.play(board.answer(rng.choice(legal)))
+        board.play(board.to_point(rng.choice(legal)))
     return board
 
 

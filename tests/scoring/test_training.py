@@ -43,7 +43,7 @@ from tengen.scoring.settings import ScorerSettings
 from tengen.scoring.training import (
     MODEL,
     Making,
-    fates,
+    agreed_dead_stones,
     label,
     make_game,
     marked_dead,
@@ -253,7 +253,7 @@ def test_it_believes_games_that_add_up_and_no_others():
     assert table.known.all()
     recipe = replace(QUICK, epochs=20)
     trained = learn_from_scores(table, recipe)
-    assert trained.believed[:6].all()
+    assert trained.labelled_games[:6].all()
     # In the order of their first points: both walls, the stone in the corner, the one at home.
     assert trained.labels[table.rows(0)].tolist() == [True, True, False, True]
     assert (trained.logits(table)[:4] > 0).tolist() == [True, True, False, True]
@@ -326,15 +326,15 @@ def owners(dame=1, stone=1):
 
 def test_fates_are_known_when_all_ends_agree_but_for_dame():
     grid = Board.from_ascii(FINISHED).grid()
-    dead = fates(grid, [owners(dame=1), owners(dame=2)])
+    dead = agreed_dead_stones(grid, [owners(dame=1), owners(dame=2)])
     assert dead is not None and np.argwhere(dead).tolist() == [[1, 1]]
     lost = owners()
     lost[0, 0] = 2
     for ends in ([owners(), owners(stone=2)], [owners(), lost], [owners(stone=0)]):
-        assert fates(grid, ends) is None
+        assert agreed_dead_stones(grid, ends) is None
     # A border that nobody has closed is no dame.
     grid[3:, 2:4] = 0
-    assert fates(grid, [owners()]) is None
+    assert agreed_dead_stones(grid, [owners()]) is None
 
 
 def test_playing_on_takes_dead_stones_although_the_game_is_won_anyway():

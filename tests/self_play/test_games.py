@@ -18,7 +18,7 @@ from tengen.network.torch_network import FoldedNetwork, network_arrays, network_
 from tengen.network.training import use_fast_products
 from tengen.self_play.parallel_games import play_out, record_games, shard_of
 from tengen.self_play.settings import SelfPlaySettings, design_of, longest
-from tengen.self_play.training import Pupil
+from tengen.self_play.training import SelfPlayTrainer
 
 CPU = torch.device("cpu")
 SMALL = SelfPlaySettings(
@@ -30,7 +30,7 @@ SMALL = SelfPlaySettings(
 def network() -> DeepNetwork:
     made = DeepNetwork()
     made.design_ = design_of(SMALL)
-    made.weights_ = network_arrays(Pupil(SMALL, CPU).network)
+    made.weights_ = network_arrays(SelfPlayTrainer(SMALL, CPU).network)
     return made
 
 

@@ -23,7 +23,7 @@ from tengen.network.training import Batch, ReplayBuffer, rate_at
 from tengen.parallel import Team
 from tengen.self_play import CLOCK, LEARNER, read_clock, training
 from tengen.self_play.settings import SelfPlaySettings, longest
-from tengen.self_play.training import Loop, Pupil, play_piece
+from tengen.self_play.training import Loop, SelfPlayTrainer, play_piece
 
 CPU = torch.device("cpu")
 SMALL = SelfPlaySettings(
@@ -162,7 +162,7 @@ def test_a_remote_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_warming_up_teaches_nothing() -> None:
-    pupil = Pupil(SMALL, CPU)
+    pupil = SelfPlayTrainer(SMALL, CPU)
     before = network_arrays(pupil.network)
     pupil.warm_up(Batch.blank(5, 4, CPU))
     after = network_arrays(pupil.network)
@@ -200,7 +200,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
 
 
 def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> None:
-    pupil, seen = Pupil(SMALL, CPU), Batch.blank(5, 2, CPU)
+    pupil, seen = SelfPlayTrainer(SMALL, CPU), Batch.blank(5, 2, CPU)
 
     def answers() -> Any:
         pupil.network.eval()
@@ -216,6 +216,6 @@ def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> N
     assert not torch.allclose(here, there)
     pupil.player.take_over(pupil.network)
     torch.testing.assert_close(*answers(), rtol=1e-4, atol=1e-4)
-    other = Pupil(replace(SMALL, seed=7), CPU)
+    other = SelfPlayTrainer(replace(SMALL, seed=7), CPU)
     other.load_weights(network_arrays(pupil.network))
     torch.testing.assert_close(other.player(seen).moves, pupil.player(seen).moves)

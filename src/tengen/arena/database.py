@@ -182,7 +182,7 @@ class Database:
             with self._connection:
                 self._connection.execute(f"INSERT INTO {table} ({_NAMES}) VALUES ({marks})", row)
         except sqlite3.IntegrityError:
-            raise TengenError(f"{self.path}: game {game.key} is there already") from None
+            raise TengenError(f"{self.path}: game {game.key} already exists") from None
         except sqlite3.Error as failure:
             raise TengenError(f"{self.path}: cannot write: {failure}") from None
 
@@ -214,7 +214,7 @@ class Database:
     def copy_to(self, path: str | Path) -> None:
         """Write a compact copy that can be read where nothing may be written, for shipping."""
         if Path(path).exists():
-            raise TengenError(f"{path}: is there already")
+            raise TengenError(f"{path}: already exists")
         self._connection.execute("PRAGMA query_only=OFF")
         try:
             with neighbour(path) as unfinished:

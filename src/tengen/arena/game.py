@@ -153,7 +153,7 @@ class _Referee:
         rows, cols, komi = job.conditions.rows, job.conditions.cols, job.conditions.komi
         self.board = Board(rows, cols, rules=job.conditions.rules, komi=komi)
         for point in job.opening:
-            self.board.play(self.board.answer(point))
+            self.board.play(self.board.to_point(point))
         self.game = PlayedGame(job, Result("void"), "failure", self.board.moves)
         self.game.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.generators = {colour: np.random.default_rng([job.seed, colour]) for colour in players}
@@ -200,7 +200,7 @@ class _Referee:
             self._lose(colour, "time", f"{took:.2f} s for a move, {limit:g} s allowed")
             return False
         try:
-            move = self.board.answer(answer)
+            move = self.board.to_point(answer)
             if move is RESIGN and self.conditions.resign:
                 self._end("resign", Result("resign", BLACK + WHITE - colour))
                 return False

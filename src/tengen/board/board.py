@@ -265,7 +265,7 @@ class Board:
         """Return the point that a move names."""
         return point_of_move(move, self.rows, self.cols)
 
-    def answer(self, move: Move | int) -> Point:
+    def to_point(self, move: Move | int) -> Point:
         """Return the point of a player's answer, which may be RESIGN or a raw point of kernels."""
         if isinstance(move, (str, tuple, Point)):
             return RESIGN if move in (RESIGN, "resign") else self.point(move)

@@ -37,7 +37,7 @@ DAME = 13
 
 
 @kernel(makes_arrays=True)
-def _number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack):
+def _number_nodes(board, dead_colour, width, colour, reach, node_of, node_kind, stack):
     """Number this colour's blocks (kind 0), regions (kind 1) and stretches of dame (kind 2)."""
     n = len(board)
     kind = np.full(n, -1, np.int8)
@@ -47,7 +47,7 @@ def _number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack
         elif board[p] == EMPTY and reach[p] == colour:
             kind[p] = 1
         elif board[p] == EMPTY and reach[p] == 3:
-            if not is_barred(board, fallen, width, p, colour):
+            if not is_barred(board, dead_colour, width, p, colour):
                 kind[p] = 2
     count = number_alike(kind, width, node_of, stack)
     for p in range(n):
@@ -186,7 +186,7 @@ def _is_cornered_six(cells, foes, board, width, nbr):
 
 
 @kernel(makes_arrays=True)
-def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at, force):
+def _region_value(cells, n_cells, board, width, colour, reach, dead_colour, false_at, force):
     """Return the eyes a region is worth, or -1 if that needs a search and `force` is off."""
     if n_cells > MAX_CELLS:
         return 2
@@ -194,7 +194,7 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
     quiet = True
     for i in range(n_cells):
         p = cells[i]
-        if false_at[p] or fallen[p] == foe:
+        if false_at[p] or dead_colour[p] == foe:
             quiet = False
             break
         for q in (p - width, p - 1, p + 1, p + width):
@@ -229,7 +229,7 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
     foes, wall, opened, spent = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for i in range(total):
         p = fight[i]
-        if fallen[p] == foe:
+        if dead_colour[p] == foe:
             foes |= 1 << i
         if false_at[p] or i >= n_cells:
             opened |= 1 << i
@@ -252,14 +252,14 @@ def _region_value(cells, n_cells, board, width, colour, reach, fallen, false_at,
 
 
 @kernel(makes_arrays=True)
-def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
+def _judge_colour(board, width, colour, reach, dead_colour, closed, kinds):
     """Write into `kinds` (bordered) what this colour's stones and regions count for."""
     n = len(board)
     foe = 3 - colour
     stack = np.empty(n + 1, np.int32)
     node_of = np.empty(n, np.int32)
     node_kind = np.empty(n, np.int8)
-    nodes = _number_nodes(board, fallen, width, colour, reach, node_of, node_kind, stack)
+    nodes = _number_nodes(board, dead_colour, width, colour, reach, node_of, node_kind, stack)
     if nodes == 0:
         return
     first = np.empty(nodes, np.int32)
@@ -308,7 +308,7 @@ def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
             n_cells = _gather(region, node_of, start[region], size[region], cells)
             if stage == 1 or stage == 2:
                 value[region] = _region_value(
-                    cells, n_cells, board, width, colour, reach, fallen, false_at, stage == 2
+                    cells, n_cells, board, width, colour, reach, dead_colour, false_at, stage == 2
                 )
                 if value[region] > 0:
                     eyes[group[region]] += value[region]
@@ -336,7 +336,7 @@ def _judge_colour(board, width, colour, reach, fallen, closed, kinds):
                 p = hangs_by[part]
                 if p >= 0 and (part_eyes[part] == 0 or part_eyes[part] == total):
                     fill[p] = True
-                    if fallen[p] == foe:
+                    if dead_colour[p] == foe:
                         _mark_only_neighbour(p, width, region, node_of, fill)
 
     for p in range(n):
@@ -381,13 +381,13 @@ def _prepare(grid, dead):
     rows, cols = grid.shape
     width = cols + 1
     n = (rows + 2) * width + 1
-    board, fallen = np.full(n, BORDER, np.int8), np.zeros(n, np.int8)
+    board, dead_colour = np.full(n, BORDER, np.int8), np.zeros(n, np.int8)
     kind = np.full(n, -1, np.int8)
     for r in range(rows):
         for c in range(cols):
             p = (r + 1) * width + c + 1
             board[p] = EMPTY if dead[r, c] else grid[r, c]
-            fallen[p] = grid[r, c] if dead[r, c] else EMPTY
+            dead_colour[p] = grid[r, c] if dead[r, c] else EMPTY
             kind[p] = 0 if board[p] == EMPTY else -1
     stack, region_of = np.empty(n + 1, np.int32), np.empty(n, np.int32)
     number_alike(kind, width, region_of, stack)
@@ -400,7 +400,7 @@ def _prepare(grid, dead):
     for p in range(n):
         if board[p] == EMPTY:
             touch[p] = touches[region_of[p]]
-    return board, fallen, touch, stack
+    return board, dead_colour, touch, stack
 
 
 @kernel(makes_arrays=True)
@@ -408,20 +408,20 @@ def careful_kinds(grid, dead, kinds):
     """Write what every point counts for, considering seki and false eyes (int8, rows x cols)."""
     rows, cols = grid.shape
     width = cols + 1
-    board, fallen, touch, stack = _prepare(grid, dead)
+    board, dead_colour, touch, stack = _prepare(grid, dead)
     n = board.shape[0]
     closed = np.zeros(n, np.bool_)
     for p in range(n):
         closed[p] = touch[p] == BLACK or touch[p] == WHITE
     reach = np.zeros(n, np.int8)
     for colour in range(BLACK, WHITE + 1):
-        mark_reach(board, fallen, width, colour, reach, stack)
+        mark_reach(board, dead_colour, width, colour, reach, stack)
     flat = np.zeros(n, np.int8)
     for p in range(n):
         if board[p] == EMPTY and (reach[p] == 3 or reach[p] == 0):
             flat[p] = DAME
     for colour in range(BLACK, WHITE + 1):  # one call each: compiling two costs seconds
-        _judge_colour(board, width, colour, reach, fallen, closed, flat)
+        _judge_colour(board, width, colour, reach, dead_colour, closed, flat)
     for r in range(rows):
         for c in range(cols):
             kinds[r, c] = flat[(r + 1) * width + c + 1]
@@ -461,14 +461,14 @@ def _is_gate(board, p, width, colour):
 
 
 @kernel
-def _gate_holds(board, fallen, width, entry, gate, beyond, colour):
+def _gate_holds(board, dead_colour, width, entry, gate, beyond, colour):
     """Return whether the owner of a gate stops `colour` by a stone at `beyond`.
 
     A dead stone of `colour` there breaks the gate; a stone at its entry or a dead one in it may.
     """
-    if fallen[beyond] == colour:
+    if dead_colour[beyond] == colour:
         return False
-    if board[entry] != colour and fallen[gate] != colour:
+    if board[entry] != colour and dead_colour[gate] != colour:
         return True
     return _touches(board, beyond, width, 3 - colour)
 
@@ -485,7 +485,7 @@ def _touches(board, p, width, colour):
 
 
 @kernel
-def mark_reach(board, fallen, width, colour, reach, stack):
+def mark_reach(board, dead_colour, width, colour, reach, stack):
     """Mark in `reach` the empty points that `colour` can walk to without passing an enemy gate."""
     n = len(board)
     foe = 3 - colour
@@ -504,7 +504,7 @@ def mark_reach(board, fallen, width, colour, reach, stack):
         for q in (p - width, p - 1, p + 1, p + width):
             if board[q] != EMPTY or reach[q] & colour:
                 continue
-            if gate and _gate_holds(board, fallen, width, 2 * p - q, p, q, colour):
+            if gate and _gate_holds(board, dead_colour, width, 2 * p - q, p, q, colour):
                 continue
             reach[q] |= colour
             stack[top] = q
@@ -512,7 +512,7 @@ def mark_reach(board, fallen, width, colour, reach, stack):
 
 
 @kernel
-def is_barred(board, fallen, width, p, colour):
+def is_barred(board, dead_colour, width, p, colour):
     """Return whether p is a gate of the enemy that stops `colour` in both directions."""
     if not _is_gate(board, p, width, 3 - colour):
         return False
@@ -520,7 +520,7 @@ def is_barred(board, fallen, width, p, colour):
         if board[q] == EMPTY:
             entry = 2 * p - q
             if (board[entry] == EMPTY or board[entry] == colour) and not _gate_holds(
-                board, fallen, width, entry, p, q, colour
+                board, dead_colour, width, entry, p, q, colour
             ):
                 return False
     return True

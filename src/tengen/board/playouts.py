@@ -131,7 +131,7 @@ def random_point(board: Board, rng: np.random.Generator) -> Point:
     points = np.flatnonzero(board.legal_mask()[:-1])
     if not len(points):
         return PASS
-    return board.answer(point_at(int(rng.choice(points)), board.rows, board.cols))
+    return board.to_point(point_at(int(rng.choice(points)), board.rows, board.cols))
 
 
 def play_random(board: Board, plies: int, rng: np.random.Generator) -> Board:

@@ -551,11 +551,11 @@ def _chosen_view(s, mover):
 
 
 @kernel(makes_arrays=True)
-def read_ladders(s, mover, start, count, libs, said, stones):
+def read_ladders(s, mover, start, count, libs, ladder_flags, stones):
     """Read the ladders of all blocks with one or two liberties.
 
-    Bit 2 k + large of said[p] is set if k holds for a move at p; stones[head] is 1 to 4: lost
-    in a ladder, escapes from atari, can be caught in one, cannot be caught.
+    Bit 2 k + large of ladder_flags[p] is set if k holds for a move at p; stones[head] is 1 to 4:
+    lost in a ladder, escapes from atari, can be caught in one, cannot be caught.
     """
     any_short = False
     for p in range(s.shape[1]):
@@ -590,9 +590,11 @@ def read_ladders(s, mover, start, count, libs, said, stones):
             way = back[read_ladder(line, p, width, attacked, _ZERO, reads, scratch)]
             stones[head] = 2 if way > 0 else 1
             if colour == mover:
-                said[first] |= 1 << (2 * (_RUNS if way == first else _RUNS_IN_VAIN) + large)
+                ladder_flags[first] |= 1 << (2 * (_RUNS if way == first else _RUNS_IN_VAIN) + large)
             else:
-                said[first] |= 1 << (2 * (_TAKES_RUNNER if way > 0 else _TAKES_LOST) + large)
+                ladder_flags[first] |= 1 << (
+                    2 * (_TAKES_RUNNER if way > 0 else _TAKES_LOST) + large
+                )
             continue
         # Two liberties: both ataris are read, the second by forbidding the first.
         second = libs[start[head] + 1]
@@ -606,9 +608,11 @@ def read_ladders(s, mover, start, count, libs, said, stones):
             q = first if k == 0 else second
             works = q == back[one] or q == back[other]
             if colour != mover:
-                said[q] |= 1 << (2 * (CATCHES if works else ATARI_IN_VAIN) + large)
+                ladder_flags[q] |= 1 << (2 * (CATCHES if works else ATARI_IN_VAIN) + large)
             elif one > 0:
-                said[q] |= 1 << (2 * (_BLOCKS_LADDER if works else _SAVES_FROM_LADDER) + large)
+                ladder_flags[q] |= 1 << (
+                    2 * (_BLOCKS_LADDER if works else _SAVES_FROM_LADDER) + large
+                )
 
 
 # ----- Blocks of a state with few liberties -----

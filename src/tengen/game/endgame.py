@@ -41,7 +41,7 @@ def estimate_by_playouts(board: Board, count: int = _PLAYOUTS) -> PlayoutResult:
 
 def is_over(board: Board) -> bool:
     """Return whether no move gains a point any more."""
-    return shared_judge().over(board) is not None
+    return shared_judge().verdict_if_over(board) is not None
 
 
 def can_pass_and_win(board: Board) -> bool:
@@ -59,7 +59,7 @@ def score_as_it_stands(board: Board) -> float:
     return count_without(board, dead_stones(board, estimate_by_playouts(board).ownership)).score
 
 
-def only_the_count_is_left(board: Board) -> bool:
+def is_ready_to_count(board: Board) -> bool:
     """Return whether a game under territory rules is over, so that playing on would cost points."""
     if board.rules.scoring != "territory" or not is_late(board):
         return False
@@ -90,7 +90,7 @@ def should_resign(board: Board) -> bool:
 # ----- What to play -----
 
 
-def sensible(board: Board, move: int, *, resign: bool = False) -> Point:
+def adjust_at_game_end(board: Board, move: int, *, resign: bool = False) -> Point:
     """Return `move`, or what suits the end of the game: a pass, a capture or a resignation.
 
     A player that wants to pass although it is behind as it stands captures dead stones first.
@@ -101,8 +101,8 @@ def sensible(board: Board, move: int, *, resign: bool = False) -> Point:
         return RESIGN
     if move == PASS and board.rules.scoring == "area":
         score = board.area_score() * (1 if board.turn == BLACK else -1)
-        return PASS if score > 0 else board.answer(cleanup_move(board))
-    return PASS if move != PASS and only_the_count_is_left(board) else board.answer(move)
+        return PASS if score > 0 else board.to_point(cleanup_move(board))
+    return PASS if move != PASS and is_ready_to_count(board) else board.to_point(move)
 
 
 def cleanup_move(board: Board, ownership: FloatArray | None = None) -> int:
@@ -128,7 +128,7 @@ def finishing_move(board: Board, verdict: Verdict) -> Point:
     ownership = np.where(board.grid().ravel() == BLACK, 1.0, -1.0)
     count = count_without(board, verdict.stones(Status.DEAD))
     ownership[count.dead.ravel()] *= -1
-    return board.answer(cleanup_move(board, ownership))
+    return board.to_point(cleanup_move(board, ownership))
 
 
 def candidates(board: Board) -> list[int]:

@@ -97,7 +97,7 @@ class Session:
             self.resign(turn)
             return
         self._require_open()
-        self.board.play(self.board.answer(move))
+        self.board.play(self.board.to_point(move))
         self.clock.press(turn, now)
 
     def resign(self, colour: int) -> None:
@@ -232,13 +232,13 @@ class LocalGame(Session):
 
     def finish(self) -> None:
         """Count the game; dead stones come off only where the judge is sure."""
-        open = self.judge.over(self.board) is None
-        self.mark_dead(set(self.judge.dead_for_sure(self.board)), open=open)
+        open = self.judge.verdict_if_over(self.board) is None
+        self.mark_dead(set(self.judge.confident_dead_stones(self.board)), open=open)
 
     @property
     def loses_by_passing(self) -> bool:
         """Whether a move can still gain a point, so that a pass would lose some."""
-        return not self.has_ended and self.judge.over(self.board) is None
+        return not self.has_ended and self.judge.verdict_if_over(self.board) is None
 
     def advice(self) -> list[Candidate] | int:
         """Return the player's candidates from the view of the side to move, or only its move."""
@@ -342,7 +342,7 @@ def held(path: Path) -> Iterator[None]:
 def refuse_other(path: Path) -> None:
     """Raise `TengenError` if there is a file at this path."""
     if path.is_file():
-        raise TengenError(f"{path}: is there already; name another file")
+        raise TengenError(f"{path}: already exists; name another file")
 
 
 def save(game: LocalGame, path: Path) -> None:
@@ -369,7 +369,7 @@ def read_saved(path: Path) -> tuple[Session, str]:
     record = read_game(path)
     told = record.tree.nodes[0].get(_PROPERTY)
     if not told:
-        raise TengenError(f"{path}: is no game of `tengen play`; the board in the browser takes it")
+        raise TengenError(f"{path}: was not saved by `tengen play`; open it with `tengen web`")
     if record.result.kind != "unknown":
         raise TengenError(f"{path}: the game is over ({record.result}); review it instead")
     board = board_at(record, rules=rules_named(record.rules))

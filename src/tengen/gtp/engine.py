@@ -438,7 +438,7 @@ def _reports(
     """Yield reports until `stop`, or by default until the move is chosen."""
     rng = engine.game.generator()
     if not isinstance(player, Analyser):
-        return iter([Report.of_choice(board.answer(player.choose(board.copy(), rng)))])
+        return iter([Report.of_choice(board.to_point(player.choose(board.copy(), rng)))])
     if limited := stop is None:
         # Interrupts count from the second check on: a search that never began could only pass.
         looks = itertools.count()
@@ -468,7 +468,7 @@ def _finish(engine: GtpEngine, colour: int, player: Player, board: Board, report
         )
     if move != protocol.RESIGN:
         try:
-            engine.game.board.play(board.answer(move), colour)
+            engine.game.board.play(board.to_point(move), colour)
         except TengenError as failure:
             raise RuntimeError(f"player {engine.spec} chose an illegal move: {failure}") from None
     return engine.vertex(move)

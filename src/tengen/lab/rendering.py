@@ -22,7 +22,7 @@ from tengen.lab.drawing import draw
 from tengen.lab.papers import PAPERS
 from tengen.lab.result import Findings, Picture, Table
 from tengen.lab.steps import FULL, QUICK, Step, StepResult
-from tengen.lab.verdicts import WORDS, Comparison, RecordedRun, beside, recorded_runs
+from tengen.lab.verdicts import WORDS, Comparison, RecordedRun, merge_recorded, recorded_runs
 from tengen.models.runs import read_run
 from tengen.progress import span
 
@@ -51,7 +51,7 @@ class Section:
     def comparisons(self) -> list[Comparison]:
         """All comparisons: those of this run, then those found only in recorded runs."""
         own = (row for _, done in self.blocks for row in done.result.comparisons)
-        return beside(own, self.runs)
+        return merge_recorded(own, self.runs)
 
     @property
     def places(self) -> list[tuple[str, list[tuple[str, int]]]]:

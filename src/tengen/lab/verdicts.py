@@ -177,7 +177,7 @@ def recorded_runs(part: str) -> tuple[RecordedRun, ...]:
     return TypeAdapter(tuple[RecordedRun, ...]).validate_json(path.read_bytes())
 
 
-def beside(found: Iterable[Comparison], runs: Iterable[RecordedRun]) -> list[Comparison]:
+def merge_recorded(found: Iterable[Comparison], runs: Iterable[RecordedRun]) -> list[Comparison]:
     """Add the recorded figures to the comparisons of this run, then the remaining records."""
     records = {figure.claim: figure.comparison() for run in runs for figure in run.figures}
     rows = []

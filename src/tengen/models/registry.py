@@ -79,7 +79,7 @@ def load_learner(path_or_name: str | os.PathLike[str], *, shared: bool = False) 
         return _shared(path.resolve(), now.st_mtime_ns, now.st_size)
     kind = read_card(path).kind
     if kind not in KINDS:
-        raise ModelError(f"{path}: nobody here reads models of kind {kind!r}")
+        raise ModelError(f"{path}: no reader is registered for models of kind {kind!r}")
     module, _, name = KINDS[kind].partition(":")
     try:
         reader = getattr(importlib.import_module(module), name)

@@ -97,7 +97,7 @@ def _parse_card(path: Path, metadata: dict[str, str]) -> Card:
         card = Card.model_validate(json.loads(text))
     except (ValidationError, ValueError) as failure:
         reason = str(failure).splitlines()[0]
-        raise ModelError(f"{path}: its card makes no sense ({reason})") from None
+        raise ModelError(f"{path}: its card is invalid ({reason})") from None
     if card.format > FORMAT:
         raise ModelError(
             f"{path}: written by tengen {card.version} in format {card.format}, newer than ours"

@@ -22,7 +22,7 @@ from tengen.contracts import Candidate, Evaluator, Policy, Report, win_probabili
 from tengen.errors import SpecError
 from tengen.game.endgame import is_over
 from tengen.players import tree_kernels as k
-from tengen.players.search_clock import Pace, Searching
+from tengen.players.search_clock import SearchBase, SearchLimits
 
 _SLICE_SECONDS = 0.05  # of search between checks of the clock
 _PLAYOUTS = 1000
@@ -102,7 +102,7 @@ class PlayoutTree:
 
 
 @dataclass(eq=False)
-class MctsPlayer(Searching):
+class MctsPlayer(SearchBase):
     """Choose the move with the most playouts, of 1,000 by default."""
 
     playouts: int | None = None
@@ -119,17 +119,19 @@ class MctsPlayer(Searching):
         if self.playouts is not None and self.playouts < 1:
             raise SpecError("mcts needs at least one playout")
 
-    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
+    def _think(
+        self, board: Board, rng: np.random.Generator, limits: SearchLimits
+    ) -> Iterator[Report]:
         tree = self._tree(board, rng)
-        goal = self._limit if pace.limited else None
+        goal = self._limit if limits.limited else None
         with self._keeping(tree):
-            while not pace.stop():
-                left = pace.left()
+            while not limits.stop():
+                left = limits.left()
                 if goal is not None and tree.tf[0, k.F_N] >= goal:
                     break
-                if left is not None and (left <= 0 or self._decided(tree, pace, left)):
+                if left is not None and (left <= 0 or self._decided(tree, limits, left)):
                     break
-                if pace.due():
+                if limits.due():
                     yield self._report(board, tree)
                 if not self._advance(tree, self._slice(tree, left, goal)):
                     break
@@ -140,7 +142,7 @@ class MctsPlayer(Searching):
         """The most playouts per move; None where only time limits them."""
         return self.playouts if self.seconds is not None else self.playouts or _PLAYOUTS
 
-    # ----- Searching -----
+    # ----- SearchBase -----
 
     def _tree(self, board: Board, rng: np.random.Generator) -> PlayoutTree:
         seed = int(rng.integers(0, 2**62, 1)[0])
@@ -198,9 +200,9 @@ class MctsPlayer(Searching):
             scale = getattr(self.evaluator, "scale", None) or _SCALE
             tree.tf[node, k.F_EVAL] = win_probability(value, float(scale))
 
-    def _decided(self, tree: PlayoutTree, pace: Pace, left: float) -> bool:
+    def _decided(self, tree: PlayoutTree, limits: SearchLimits, left: float) -> bool:
         """Return whether no other move can catch up in the time that is left."""
-        if pace.budget is None or left > 0.8 * pace.budget:
+        if limits.budget is None or left > 0.8 * limits.budget:
             return False
         visits = np.sort(tree.children()[1][:, k.F_N])
         return len(visits) < 2 or bool(visits[-1] - visits[-2] > tree.rate * left)
@@ -240,7 +242,7 @@ class MctsPlayer(Searching):
         hope = max(won, best.winrate if board.turn == BLACK else 1 - best.winrate)
         if hope < self.resign and best.visits >= 50:
             return RESIGN
-        return best.move if board.is_legal(board.answer(best.move)) else PASS
+        return best.move if board.is_legal(board.to_point(best.move)) else PASS
 
     def _may_pass(self, board: Board) -> bool:
         return not self.asks or is_over(board)

@@ -21,10 +21,10 @@ from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, points_at
 from tengen.board.coordinates import elements, permutation, transform
 from tengen.contracts import Candidate, Report, Scorer
 from tengen.errors import SpecError
-from tengen.game.endgame import cleanup_move, is_over, only_the_count_is_left, points_left
+from tengen.game.endgame import cleanup_move, is_over, is_ready_to_count, points_left
 from tengen.network import Evaluation
 from tengen.players.network_tree import NetworkTree
-from tengen.players.search_clock import Pace, Searching
+from tengen.players.search_clock import SearchBase, SearchLimits
 from tengen.players.tree_kernels import keep_likely
 from tengen.scoring import judging
 from tengen.scoring.judging import Judge, count_without, dead_stones
@@ -33,7 +33,7 @@ _VISITS = 400  # default visits per move
 _BATCHES = {(9, 9): 8, (13, 13): 8}
 _SMALL_BATCH = 4
 """Leaves per batch; batches help most on small boards (1.8 instead of 2.5 ms per leaf on 9x9)."""
-_GATHERED = 8
+_VISITS_PER_LEAF = 8
 """Root visits required per further leaf of a batch, since a small tree is a poor guide."""
 _WIDTH = 64
 """Likeliest moves kept per position; the root keeps all."""
@@ -65,7 +65,7 @@ class SearchNetwork(Protocol):
 
 
 @dataclass(frozen=True)
-class Taste:
+class UtilityFunction:
     """The utility of a search: the win, and a small share for the margin.
 
     The score is squashed around `centre`, near the expected one at the root, so that points count
@@ -76,15 +76,17 @@ class Taste:
     centre: float
     reach: float
 
-    def worth(self, win: float, score: float, spread: float) -> tuple[float, float, float, float]:
+    def outcome_terms(
+        self, win: float, score: float, spread: float
+    ) -> tuple[float, float, float, float]:
         """Return an outcome's terms in the sums: utility, win, score and its square, for Black."""
         margin = 2 / math.pi * math.atan((score - self.centre) / self.reach)
         utility = (1 - self.share) * (2 * win - 1) + self.share * margin
         return utility, win, score, score**2 + spread**2
 
-    def worth_of(self, view: Evaluation) -> tuple[float, float, float, float]:
+    def evaluation_terms(self, view: Evaluation) -> tuple[float, float, float, float]:
         """Return an evaluated position's terms in the tree's sums."""
-        return self.worth(view.win_probability, view.score, view.spread)
+        return self.outcome_terms(view.win_probability, view.score, view.spread)
 
 
 @dataclass
@@ -93,12 +95,12 @@ class NetworkSearch:
 
     board: Board
     tree: NetworkTree
-    taste: Taste
+    utility: UtilityFunction
     policy: FloatArray
     """Priors at the root, row-major, pass last."""
-    pace: float = 0.0
+    limits: float = 0.0
     """Measured seconds per leaf."""
-    people: FloatArray | None = None
+    human_policy: FloatArray | None = None
     """Policy of human moves at the root, if the network has a separate one."""
     final: FloatArray | None = None
     """Ownership by the scorer, where the game is over."""
@@ -137,12 +139,14 @@ class NetworkSearch:
 
     def moved(self, board: Board, node: int, view: Evaluation) -> NetworkSearch:
         """Return the search with a node, whose evaluation is given, as its root."""
-        tree, people = self.tree.below(node), None if view.best is None else view.priors
-        return NetworkSearch(board.copy(), tree, self.taste, view.proposals, self.pace, people)
+        tree, human_policy = self.tree.below(node), None if view.best is None else view.priors
+        return NetworkSearch(
+            board.copy(), tree, self.utility, view.proposals, self.limits, human_policy
+        )
 
 
 @dataclass(eq=False)
-class SearchPlayer(Searching):
+class SearchPlayer(SearchBase):
     """Choose the most visited move of a search, of 400 visits by default."""
 
     network: SearchNetwork
@@ -175,37 +179,39 @@ class SearchPlayer(Searching):
         """Return whether the network evaluates boards of this size."""
         return self.network.supports(rows, cols)
 
-    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
+    def _think(
+        self, board: Board, rng: np.random.Generator, limits: SearchLimits
+    ) -> Iterator[Report]:
         if not self.supports(board.rows, board.cols):
             raise SpecError(f"{self.name} does not play on {board.rows}x{board.cols}")
         goal = self.visits if self.seconds is not None else self.visits or _VISITS
-        goal = goal if pace.limited else None
+        goal = goal if limits.limited else None
         with ThreadPoolExecutor(self.threads) as pool:
             workers = pool if self.threads > 1 else None
-            search = self._begin(board, to_play=pace.limited)
-            search.pace = search.pace or pace.spent()
+            search = self._begin(board, to_play=limits.limited)
+            search.limits = search.limits or limits.spent()
             search.final = self._final_owners(board)
             with self._keeping(search):
-                while not pace.stop():
-                    begin, left = pace.now(), pace.left()
-                    room = self._room(search, left, goal)
+                while not limits.stop():
+                    begin, left = limits.now(), limits.left()
+                    room = self._next_batch_size(search, left, goal)
                     if room < 1 or self._decided(search, left):
                         break
-                    if pace.due():
+                    if limits.due():
                         yield self._report(search, rng)
-                    if judged := self._grow(search, room, workers):
-                        search.pace = 0.7 * search.pace + 0.3 * (pace.now() - begin) / judged
+                    if judged := self._expand_batch(search, room, workers):
+                        search.limits = 0.7 * search.limits + 0.3 * (limits.now() - begin) / judged
                 yield self._report(search, rng)
 
     def lead(self, board: Board) -> float:
         """Return Black's lead after the best move, without asking whether the game is over."""
-        search = self._plant(board, may_pass=True)
-        while (room := self._room(search, None, self.visits)) > 0:
-            self._grow(search, room, None)
+        search = self._new_tree(board, may_pass=True)
+        while (room := self._next_batch_size(search, None, self.visits)) > 0:
+            self._expand_batch(search, room, None)
         children = search.tree.children()
         return search.tree.means(int(children[0]) if len(children) else 0)[2]
 
-    # ----- Searching -----
+    # ----- SearchBase -----
 
     def _begin(self, board: Board, *, to_play: bool = False) -> NetworkSearch:
         """Return the kept search if the position is in its tree, or a new one."""
@@ -220,9 +226,9 @@ class SearchPlayer(Searching):
                     (view,) = self.network.evaluate([board])
                     kept = kept.moved(board, node, view)
                 return kept
-        return self._plant(board, may_pass=may_pass)
+        return self._new_tree(board, may_pass=may_pass)
 
-    def _plant(self, board: Board, *, may_pass: bool) -> NetworkSearch:
+    def _new_tree(self, board: Board, *, may_pass: bool) -> NetworkSearch:
         """Evaluate a position and make it the root of a tree."""
         fresh = board.copy()
         (view,) = self.network.evaluate([fresh])
@@ -233,15 +239,17 @@ class SearchPlayer(Searching):
             priors = priors / max(float(priors.sum()), 1e-300)
         if self.root_moves is None:
             moves, priors = without_mirror_images(fresh, moves, priors)
-        taste = Taste(self.score_share, 0.8 * view.score, math.sqrt(points))
+        utility = UtilityFunction(self.score_share, 0.8 * view.score, math.sqrt(points))
         tree = NetworkTree(points, 1 if board.turn == BLACK else -1)
         path = tree.descend()
-        tree.judge(0, taste.worth_of(view), view.ownership, moves, priors)
+        tree.store_evaluation(0, utility.evaluation_terms(view), view.ownership, moves, priors)
         tree.back_up(path)
-        people = None if view.best is None else view.priors
-        return NetworkSearch(fresh, tree, taste, view.proposals, people=people, may_pass=may_pass)
+        human_policy = None if view.best is None else view.priors
+        return NetworkSearch(
+            fresh, tree, utility, view.proposals, human_policy=human_policy, may_pass=may_pass
+        )
 
-    def _room(self, search: NetworkSearch, left: float | None, goal: int | None) -> int:
+    def _next_batch_size(self, search: NetworkSearch, left: float | None, goal: int | None) -> int:
         """Return how many leaves the next batch may have; 0 to end the search."""
         tree = search.tree
         visits = int(tree.visits[0])
@@ -253,11 +261,11 @@ class SearchPlayer(Searching):
             return 0
         usual = _BATCHES.get((search.board.rows, search.board.cols), _SMALL_BATCH)
         size = self.batch or usual * max(self.threads, getattr(self.network, "at_once", 1))
-        size = min(size, 1 + visits // _GATHERED)
+        size = min(size, 1 + visits // _VISITS_PER_LEAF)
         if goal is not None:
             size = min(size, goal - visits)
         if left is not None:
-            affordable = int(left / max(search.pace, 1e-6) + 1 - _LEAST_LEFT)
+            affordable = int(left / max(search.limits, 1e-6) + 1 - _LEAST_LEFT)
             # Loading kernels may have used up the time; one move is evaluated all the same.
             size = min(size, max(affordable, int(visits == 1)))
         return min(size, self.most_nodes - tree.used)
@@ -270,10 +278,12 @@ class SearchPlayer(Searching):
         if search.tree.count[0] == 1:
             return len(visits) > 0
         second = int(visits[1]) if len(visits) > 1 else 0
-        rest = left / max(search.pace, 1e-6)
+        rest = left / max(search.limits, 1e-6)
         return len(visits) > 0 and int(visits[0]) - second > rest
 
-    def _grow(self, search: NetworkSearch, room: int, pool: ThreadPoolExecutor | None) -> int:
+    def _expand_batch(
+        self, search: NetworkSearch, room: int, pool: ThreadPoolExecutor | None
+    ) -> int:
         """Evaluate the next leaves; return how many the network evaluated."""
         tree = search.tree
         ways: list[IntArray] = []
@@ -285,7 +295,7 @@ class SearchPlayer(Searching):
                 tree.back_up(path)
                 continue
             if tree.waiting[leaf] > 1:
-                tree.give_up(path)
+                tree.cancel_visit(path)
                 break
             ways.append(path)
             boards.append(search.position(path.tolist()))
@@ -311,13 +321,20 @@ class SearchPlayer(Searching):
         if board.is_over:
             counted = count_without(board, dead_stones(board, view.ownership)).score
             score = counted if board.rules.scoring == "territory" else board.area_score()
-            utility, win, *_ = search.taste.worth((float(np.sign(score)) + 1) / 2, score, 0.0)
+            utility, win, *_ = search.utility.outcome_terms(
+                (float(np.sign(score)) + 1) / 2, score, 0.0
+            )
             # Dead stones that nobody captured lower the utility, but say nothing about the lead.
-            worth = utility, win, counted, counted**2
-            search.tree.judge(node, worth, view.ownership, (), np.empty(0), over=True)
+            outcome_terms = utility, win, counted, counted**2
+            search.tree.store_evaluation(
+                node, outcome_terms, view.ownership, (), np.empty(0), over=True
+            )
             return
-        worth, moves = search.taste.worth_of(view), likely_moves(board, view.proposals)
-        search.tree.judge(node, worth, view.ownership, *moves)
+        outcome_terms, moves = (
+            search.utility.evaluation_terms(view),
+            likely_moves(board, view.proposals),
+        )
+        search.tree.store_evaluation(node, outcome_terms, view.ownership, *moves)
 
     def _final_owners(self, board: Board) -> FloatArray | None:
         """Return the scorer's ownership once the game is over; None before."""
@@ -354,7 +371,7 @@ class SearchPlayer(Searching):
         found = Report(
             tuple(candidates), PASS, int(tree.visits[0]), winrate, score,
             owners if search.final is None else search.final, spread, owners_spread,
-            raw_winrate, raw_score, raw_spread, search.policy, search.people,
+            raw_winrate, raw_score, raw_spread, search.policy, search.human_policy,
         )  # fmt: skip
         return replace(found, choice=self._choice(search, found, rng))
 
@@ -364,7 +381,7 @@ class SearchPlayer(Searching):
         first = _first_choice(search, found)
         if self.root_moves is not None:
             return first
-        if only_the_count_is_left(board):
+        if is_ready_to_count(board):
             return PASS
         standing = board.area_score() * (1 if board.turn == BLACK else -1)
         by_area = board.rules.scoring == "area"

@@ -72,17 +72,17 @@ class NetworkTree:
         self.waiting[path] += 1
         return path
 
-    def judge(
+    def store_evaluation(
         self,
         node: int,
-        worth: tuple[float, float, float, float],
+        outcome_terms: tuple[float, float, float, float],
         ownership: FloatArray,
         moves: Sequence[int] | IntArray,
         priors: FloatArray,
         *,
         over: bool = False,
     ) -> None:
-        """Store an evaluated position; `worth` as in `sums`, moves and priors likeliest first."""
+        """Store an evaluated position; `outcome_terms` as in `sums`, likeliest moves first."""
         count = len(moves)
         self._make_room_for_edges(count)
         first = self.edges
@@ -91,7 +91,7 @@ class NetworkTree:
         self.edge_child[first : first + count] = NOBODY
         self.edges += count
         self.first[node], self.count[node] = first, count
-        self.own[node] = worth
+        self.own[node] = outcome_terms
         self.ownership[node] = np.rint(ownership * _OWNERSHIP_SCALE)
         self.judged[node], self.over[node] = True, over
 
@@ -99,7 +99,7 @@ class NetworkTree:
         """Add the value of the last node of a path to all its nodes."""
         back_up(path, self.waiting, self.visits, self.sums, self.own)
 
-    def give_up(self, path: IntArray) -> None:
+    def cancel_visit(self, path: IntArray) -> None:
         """Undo the visits of a path that was not evaluated."""
         self.waiting[path] -= 1
 

@@ -40,7 +40,7 @@ def make_plugged(target: str, rest: str, role: Role, spec: str) -> object:
     except TengenError as mistake:
         raise SpecError(f"{spec!r}: {mistake}") from None
     except Exception as failure:
-        raise SpecError(f"{spec!r}: making it failed: {_told(failure)}") from failure
+        raise SpecError(f"{spec!r}: making it failed: {_format_exception(failure)}") from failure
     if not callable(getattr(made, _METHODS[role], None)):
         raise SpecError(f"{spec!r}: {target} has no method {_METHODS[role]}, so it is no {role}")
     if role == "player":
@@ -78,7 +78,9 @@ def find(target: str, spec: str) -> Callable[..., object]:
     try:
         found: Any = _import_file(Path(place)) if place.endswith(".py") else _import_module(place)
     except Exception as failure:
-        raise SpecError(f"{spec!r}: importing {place} failed: {_told(failure)}") from failure
+        raise SpecError(
+            f"{spec!r}: importing {place} failed: {_format_exception(failure)}"
+        ) from failure
     try:
         for part in name.split("."):
             found = getattr(found, part)
@@ -155,7 +157,7 @@ def _checked(made: object, role: Role, label: str) -> object:
         except TengenError:
             raise
         except Exception as failure:
-            raise SpecError(f"{label}: {name} failed: {_told(failure)}") from failure
+            raise SpecError(f"{label}: {name} failed: {_format_exception(failure)}") from failure
         if role == "player":
             return _move(given, board, label)
         points = len(board) if role == "evaluator" else board.rows * board.cols + 1
@@ -195,6 +197,6 @@ def _numbers(given: Any, shape: tuple[int, ...], label: str) -> FloatArray:
     return found
 
 
-def _told(failure: Exception) -> str:
+def _format_exception(failure: Exception) -> str:
     text = str(failure).strip().partition("\n")[0]
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__

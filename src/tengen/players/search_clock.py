@@ -17,7 +17,7 @@ from tengen.errors import SpecError
 
 
 @dataclass
-class Pace:
+class SearchLimits:
     """A clock that starts now, with the limits of a search.
 
     A `limited` search is one for a move to be played, and ends by itself; `budget` is its time
@@ -51,7 +51,7 @@ class Pace:
 
 
 @dataclass(eq=False, kw_only=True)
-class Searching(ABC):
+class SearchBase(ABC):
     """A player that searches for `seconds` per move, by the clock `wall` or `processor`.
 
     Only `root_moves` are searched at the root, if they are given.
@@ -78,7 +78,7 @@ class Searching(ABC):
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Search and return a move, a pass when the game is over, or a resignation."""
         *_, last = self.analyse(board, rng, interval=1e9, limited=True)
-        return board.answer(last.choice)
+        return board.to_point(last.choice)
 
     def analyse(
         self,
@@ -91,8 +91,8 @@ class Searching(ABC):
     ) -> Iterator[Report]:
         """Yield a report every `interval` seconds and one at the end of the search."""
         clock = time.thread_time if self.clock == "processor" else time.monotonic
-        pace = Pace(clock, self.seconds if limited else None, limited, stop, interval)
-        yield from self._think(board, rng, pace)
+        limits = SearchLimits(clock, self.seconds if limited else None, limited, stop, interval)
+        yield from self._think(board, rng, limits)
 
     @property
     def _keeps(self) -> bool:
@@ -119,5 +119,7 @@ class Searching(ABC):
             self._kept[:] = [search]
 
     @abstractmethod
-    def _think(self, board: Board, rng: np.random.Generator, pace: Pace) -> Iterator[Report]:
+    def _think(
+        self, board: Board, rng: np.random.Generator, limits: SearchLimits
+    ) -> Iterator[Report]:
         """Yield a report whenever one is due, and one at the end."""

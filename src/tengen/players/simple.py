@@ -26,7 +26,7 @@ from tengen.board.playouts import shape_table
 from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
 from tengen.contracts import Candidate, Evaluator, Player, Policy, Report, TimedPlayer
 from tengen.errors import SpecError
-from tengen.game.endgame import can_pass_and_win, candidates, finishing_move, sensible
+from tengen.game.endgame import adjust_at_game_end, can_pass_and_win, candidates, finishing_move
 from tengen.players.spec import make_player
 from tengen.players.static_kernels import VALUE, W_PASS, finish_static, new_work, static_values
 from tengen.scoring.judging import is_sound, neutral_points, shared_judge
@@ -47,7 +47,7 @@ class RandomPlayer:
         """Choose a random move."""
         mask = board.legal_mask()
         raw = random_move(board.state, board.turn, self.fill_eyes, mask, _word(rng))
-        return board.answer(raw)
+        return board.to_point(raw)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -67,7 +67,7 @@ class MaxlibPlayer:
             return PASS
         weighting = BY_STONE if self.average == "stone" else BY_BLOCK
         mask = board.legal_mask()
-        return board.answer(maxlib_move(board.state, board.turn, weighting, mask, _word(rng)))
+        return board.to_point(maxlib_move(board.state, board.turn, weighting, mask, _word(rng)))
 
 
 def _word(rng: np.random.Generator) -> NDArray[np.uint64]:
@@ -91,7 +91,7 @@ class StaticPlayer:
         index = int(values.argmax())
         best = point_at(index, board.rows, board.cols)
         move = best if values[index] > W_PASS else PASS
-        return sensible(board, move, resign=self.resign)
+        return adjust_at_game_end(board, move, resign=self.resign)
 
 
 def static_move_values(board: Board) -> FloatArray:
@@ -133,7 +133,7 @@ class SamplePlayer:
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Draw a move from the policy, or pass where that is sensible."""
-        return sensible(board, self.draw(board, rng))
+        return adjust_at_game_end(board, self.draw(board, rng))
 
     def draw(
         self, board: Board, rng: np.random.Generator, among: Sequence[int] | None = None
@@ -147,7 +147,7 @@ class SamplePlayer:
         else:
             weights = (priors / priors.max()) ** (1 / self.temperature)
             index = int(rng.choice(len(weights), p=weights / weights.sum()))
-        return board.answer(point_at(index, board.rows, board.cols))
+        return board.to_point(point_at(index, board.rows, board.cols))
 
     def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         """Report the likeliest moves once, with their chances in 10,000ths as visits."""
@@ -171,7 +171,7 @@ class SamplePlayer:
         priors = playable_priors(self.model, board)
         prior = priors[index_of(move, board.rows, board.cols)]
         share, rank = prior / max(float(priors.sum()), 1e-300), 1 + int((priors > prior).sum())
-        return f"{board.answer(move)}: number {rank} of the policy, {100 * share:.1f} %"
+        return f"{board.to_point(move)}: number {rank} of the policy, {100 * share:.1f} %"
 
 
 def playable_priors(policy: Policy, board: Board, among: Sequence[int] | None = None) -> FloatArray:
@@ -200,7 +200,7 @@ class DrawingPlayer(SamplePlayer):
         judge = shared_judge()
         if board.last_move != PASS or (finished := judge.finished(board)) is None:
             return super().choose(board, rng)
-        if (over := judge.over(board)) is not None:
+        if (over := judge.verdict_if_over(board)) is not None:
             return finishing_move(board, over)
         neutral = neutral_points(board, finished) if board.rules.scoring == "area" else []
         mine = [point for point in neutral if is_sound(board, point, board.turn)]
@@ -245,7 +245,7 @@ class GreedyPlayer:
         else:
             moves = best_by_policy(self.policy, board, self.width or 8)
         if not moves:
-            return sensible(board, PASS, resign=self.resign)
+            return adjust_at_game_end(board, PASS, resign=self.resign)
         rate = getattr(self.model, "move_values", None)
         if rate is None:
             values = values_after(self.model, board, moves)
@@ -259,7 +259,7 @@ class GreedyPlayer:
         else:
             best = np.flatnonzero(values >= values.max() - 1e-12)
             move = moves[int(rng.choice(best))]
-        return sensible(board, move, resign=self.resign)
+        return adjust_at_game_end(board, move, resign=self.resign)
 
     def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         """Report once: a policy's likeliest moves, or the one that an evaluator chooses."""

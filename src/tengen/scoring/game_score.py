@@ -84,7 +84,7 @@ class GameScore:
     def _points(self, mask: BoolArray) -> list[Point]:
         rows, cols = mask.shape
         marked = np.flatnonzero(mask.ravel()).tolist()
-        return [self.board.answer(point_at(i, rows, cols)) for i in marked]
+        return [self.board.to_point(point_at(i, rows, cols)) for i in marked]
 
     def __repr__(self) -> str:
         return f"<GameScore: {self.result}, {'safe' if self.safe else 'not safe'} to score>"

@@ -46,7 +46,7 @@ points that a side may gain by that."""
 _GAIN = 3.0
 """Points that a search may find for a side in a finished game; twice as many on 19x19."""
 _END_PLAYOUTS = 64
-_SURE_ALONE, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
+_MIN_PLAYOUT_AGREEMENT, _SURE, _SURE_NETWORK = 0.95, 0.3, 0.5
 """Ownership with which every block must confirm the scorer's status: by playouts alone, or by
 playouts and network together."""
 _LIKELY, _CERTAIN = 0.8, 0.9
@@ -148,7 +148,7 @@ class Judge:
         verdict = self.status(board)
         return verdict if verdict.safe or verdict.safe_probability >= least else None
 
-    def over(self, board: Board) -> Verdict | None:
+    def verdict_if_over(self, board: Board) -> Verdict | None:
         """Return the verdict on a game in which no move gains a point any more, else None.
 
         Under area scoring a neutral point that can be filled is worth a point; under territory
@@ -157,20 +157,20 @@ class Judge:
         are ignored.
         """
         verdict = self.finished(board, _LIKELY)
-        tired = _passes_in_a_row(board) > _DECLINED
-        if verdict is None or (_in_atari(board, verdict) and not tired):
+        enough_declined = _passes_in_a_row(board) > _DECLINED
+        if verdict is None or (_in_atari(board, verdict) and not enough_declined):
             return None
         if board.rules.scoring == "area" and neutral_points(board, verdict):
             return None
         sure = self._confirmed(board, verdict)
         if verdict.safe:
             alike = sure.playouts >= _SURE and sure.network >= _SURE_NETWORK
-            agreed = sure.playouts >= _SURE_ALONE or alike
+            agreed = sure.playouts >= _MIN_PLAYOUT_AGREEMENT or alike
         else:
             agreed = min(sure.playouts, sure.network) >= _CERTAIN
-        return verdict if sure.is_likely and ((agreed and sure.quiet) or tired) else None
+        return verdict if sure.is_likely and ((agreed and sure.quiet) or enough_declined) else None
 
-    def dead_for_sure(self, board: Board) -> tuple[int, ...]:
+    def confident_dead_stones(self, board: Board) -> tuple[int, ...]:
         """List the dead stones of a finished game; none if there is any doubt."""
         verdict = self.finished(board)
         if verdict is None or not self._confirmed(board, verdict).is_likely:
@@ -183,7 +183,7 @@ class Judge:
         This is for games whose dead stones come off by agreement. Where all stones count, a
         player may have to capture some before it passes.
         """
-        return board.last_move == PASS and self.over(board) is not None
+        return board.last_move == PASS and self.verdict_if_over(board) is not None
 
     def _confirmed(self, board: Board, verdict: Verdict) -> _Confirmation:
         """Check a verdict by playouts and network with each side to move; the worse one counts."""
@@ -210,7 +210,11 @@ class Judge:
                 change = self._count(line) - count
                 gains.append(change if side.turn == BLACK else -change)
         steady, quiet = max(gains) <= _CHANGE, True
-        if steady and lead_by_search is not None and min(by_playouts, by_network) < _SURE_ALONE:
+        if (
+            steady
+            and lead_by_search is not None
+            and min(by_playouts, by_network) < _MIN_PLAYOUT_AGREEMENT
+        ):
             leads = [lead_by_search(network, side) for side in sides]
             gain = max(leads[0] - count, count - leads[1])
             quiet = gain <= _GAIN * (1 + board.rows * board.cols / 361)
@@ -287,7 +291,7 @@ def _likely_moves(board: Board, proposals: FloatArray) -> Iterator[Move]:
     """Yield the legal moves, likeliest first; the index after the last point is a pass."""
     for index in np.argsort(-proposals, kind="stable").tolist():
         passes = index == board.rows * board.cols
-        move = PASS if passes else board.answer(point_at(index, board.rows, board.cols))
+        move = PASS if passes else board.to_point(point_at(index, board.rows, board.cols))
         if passes or board.is_legal(move):
             yield move
 
@@ -367,9 +371,9 @@ def is_sound(board: Board, point: int, colour: int) -> bool:
     """Return whether a stone there is legal, no own eye, and captures or has two liberties."""
     trial = board.copy()
     trial.turn = colour
-    if not trial.is_legal(trial.answer(point)) or is_own_eye(trial.state, point, colour):
+    if not trial.is_legal(trial.to_point(point)) or is_own_eye(trial.state, point, colour):
         return False
-    return k.place(trial.state, point, colour) > 0 or trial.liberties(trial.answer(point)) >= 2
+    return k.place(trial.state, point, colour) > 0 or trial.liberties(trial.to_point(point)) >= 2
 
 
 # ----- Survival -----

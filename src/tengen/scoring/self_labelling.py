@@ -50,11 +50,11 @@ class LabelledBlocks:
 
 @dataclass
 class Trained:
-    """Trained networks, and the labels of the believed games."""
+    """Trained networks, and the labels of the labelled_games games."""
 
     networks: Ensemble
     labels: BoolArray
-    believed: BoolArray
+    labelled_games: BoolArray
     history: list[dict[str, float]]
 
     def logits(self, table: BlockTable) -> FloatArray:
@@ -105,17 +105,17 @@ def _cost(trial: _Trial) -> float:
 
 
 def label(table: BlockTable, z: FloatArray, chosen: BoolArray) -> tuple[BoolArray, BoolArray, int]:
-    """Return which blocks are alive, which games are believed, and how many were flipped."""
+    """Return which blocks are alive, which games are labelled_games, and how many were flipped."""
     alive = z >= 0
-    believed = table.exact(alive) & chosen
+    labelled_games = table.exact(alive) & chosen
     turned = 0
-    for game in np.flatnonzero(~believed & table.known & chosen):
+    for game in np.flatnonzero(~labelled_games & table.known & chosen):
         better = flip(table, int(game), z)
         if better is not None:
             alive[table.rows(int(game))] = better
-            believed[game] = True
+            labelled_games[game] = True
             turned += 1
-    return alive, believed, turned
+    return alive, labelled_games, turned
 
 
 def _weigh(features: Float32Array, rng: np.random.Generator) -> tuple[BoolArray, FloatArray]:
@@ -137,7 +137,7 @@ def learn_from_scores(
 ) -> Trained:
     """Train on the games marked in `chosen` (all by default) and on the positions of `made`.
 
-    `report` gets each round's share of right counts and numbers of games believed and flipped.
+    `report` gets each round's share of right counts and its numbers of labelled and flipped games.
     """
     rng = np.random.default_rng(settings.seed)
     mine = np.ones(len(table), np.bool_) if chosen is None else chosen
@@ -152,23 +152,23 @@ def learn_from_scores(
     trained: Trained | None = None
     for number in range(1, settings.rounds + 1):
         exact = table.exact(z >= 0)
-        alive, believed, turned = label(table, z, mine)
+        alive, labelled_games, turned = label(table, z, mine)
         row = {
             "round": number,
             "exact": float(exact[mine].mean()),
-            "believed": int(believed.sum()),
+            "labelled_games": int(labelled_games.sum()),
             "turned": turned,
         }
         if (~mine).any():
             row["held_out"] = float(exact[~mine].mean())
         history = [*trained.history, row] if trained else [row]
         report(row)
-        if trained and believed.sum() <= trained.believed.sum() and number > 2:
+        if trained and labelled_games.sum() <= trained.labelled_games.sum() and number > 2:
             trained.history = history
             break
         # Early rounds serve only to find labels: one network is enough.
         members = settings.members if number >= settings.rounds - 1 else 1
-        use = believed[table.game] & rows
+        use = labelled_games[table.game] & rows
         x, target, weight = map(
             np.concatenate,
             zip((table.features[use], alive[use], weights[use]), *lessons, strict=True),
@@ -178,7 +178,7 @@ def learn_from_scores(
             epochs=settings.epochs, decay=settings.decay,
             seeds=[settings.seed + 100 * number + member for member in range(members)],
         )  # fmt: skip
-        trained = Trained(networks, alive, believed, history)
+        trained = Trained(networks, alive, labelled_games, history)
         z = trained.logits(table)
     assert trained is not None
     return trained

@@ -148,13 +148,13 @@ def make_game(making: Making, seed: int) -> GameRecord | None:
     owner = played_out(player, last, rng, over=True)
     for plies in range(int(_FIRST * len(whole)), len(whole) + 1, _STRIDE):
         board = _replayed(making.size, whole[:plies])
-        dead = fates(board.grid(), [owner])
+        dead = agreed_dead_stones(board.grid(), [owner])
         for number in range(_AGREE):
             if dead is None:
                 break
             score = int((owner == BLACK).sum()) - int((owner == WHITE).sum())
             trial = _behind(board.grid(), score, (BLACK, WHITE)[number % 2])
-            dead = fates(board.grid(), [owner, played_out(player, trial, rng)])
+            dead = agreed_dead_stones(board.grid(), [owner, played_out(player, trial, rng)])
         if dead is not None:
             return _record(board, dead, making.name, seed)
     return None
@@ -165,7 +165,7 @@ def _behind(grid: Grid, score: float, colour: int) -> Board:
     return Board.from_grid(grid, komi=score + (0.5 if colour == BLACK else -0.5), to_play=colour)
 
 
-def fates(grid: Grid, owners: Sequence[Grid]) -> BoolArray | None:
+def agreed_dead_stones(grid: Grid, owners: Sequence[Grid]) -> BoolArray | None:
     """Return the dead stones if all owners agree on stones and territory (not dame), or None."""
     stones = grid > 0
     for owner in owners:

@@ -232,7 +232,7 @@ def ask_for_memory(size: int, device: torch.device) -> None:
 
 
 @contextmanager
-def clear_about_memory(message: str) -> Iterator[None]:
+def explain_out_of_memory(message: str) -> Iterator[None]:
     """Turn out-of-memory errors into a `SpecError` with this message."""
     try:
         yield
@@ -335,7 +335,7 @@ def record_games(
         refusal = f"{device}: no memory for {wish}; ask for fewer games, in more rounds"
         for number, seed in enumerate(spawn_seeds(settings.seed, rounds, lines)):
             generator.manual_seed(seed)
-            with clear_about_memory(refusal):
+            with explain_out_of_memory(refusal):
                 tally, batch = play_out(settings, lines, player, generator, on_games=on_games)
             shard = shard_of(batch)
             if len(shard):

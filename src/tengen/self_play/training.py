@@ -40,8 +40,8 @@ from tengen.self_play.parallel_games import (
     ParallelGames,
     Tally,
     ask_for_memory,
-    clear_about_memory,
     copy_into,
+    explain_out_of_memory,
     make_games,
     play_out,
 )
@@ -55,7 +55,7 @@ _YOUNG = 0.5  # while a buffer fills, draw from this latest share of positions: 
 _CPU = torch.device("cpu")
 
 
-class Pupil(Trainer):
+class SelfPlayTrainer(Trainer):
     """A network in training, and the folded copy that plays."""
 
     def __init__(self, settings: SelfPlaySettings, device: torch.device) -> None:
@@ -77,7 +77,7 @@ class Pupil(Trainer):
 # A lost worker costs only its unfinished games: another one plays the same again.
 
 
-class Piece(NamedTuple):
+class GamesJob(NamedTuple):
     """Games to play to their end."""
 
     settings: SelfPlaySettings
@@ -86,7 +86,7 @@ class Piece(NamedTuple):
     seed: int
 
 
-def play_piece(piece: Piece) -> tuple[Tally, list[NDArray[Any]]]:
+def play_piece(piece: GamesJob) -> tuple[Tally, list[NDArray[Any]]]:
     """Play games until all have ended; return their tally and the tensors of their `Batch`."""
     network = network_of(piece.weights, design_of(piece.settings))
     player = FoldedNetwork(network, _CPU, torch.float32)
@@ -96,13 +96,13 @@ def play_piece(piece: Piece) -> tuple[Tally, list[NDArray[Any]]]:
     return tally, [part.numpy() for part in batch[2:]]
 
 
-Workers = Team[Piece, tuple[Tally, list[NDArray[Any]]]]
+Workers = Team[GamesJob, tuple[Tally, list[NDArray[Any]]]]
 
 
 class RemoteGames:
     """Games of one size that workers play, a round at a time."""
 
-    def __init__(self, lines: int, pupil: Pupil, team: Workers) -> None:
+    def __init__(self, lines: int, pupil: SelfPlayTrainer, team: Workers) -> None:
         self.lines, self.pupil, self.team = lines, pupil, team
         self.tally, self.round = Tally(), torch.zeros(1, dtype=torch.int64)
 
@@ -113,7 +113,7 @@ class RemoteGames:
         """Play one round with the current weights."""
         settings, weights = self.pupil.settings, network_arrays(self.pupil.network)
         seeds = spawn_seeds(settings.seed, settings.pieces, self.lines, int(self.round))
-        played = self.team.map([Piece(settings, self.lines, weights, seed) for seed in seeds])
+        played = self.team.map([GamesJob(settings, self.lines, weights, seed) for seed in seeds])
         self.round += 1
         self.tally = self.tally.plus(*(tally for tally, _ in played))
         batches = [map(torch.from_numpy, arrays) for _, arrays in played]
@@ -128,13 +128,13 @@ class RemoteGames:
 
 
 @dataclass
-class Room:
+class BoardSizeState:
     """Games of one size and their latest positions."""
 
     lines: int
     games: ParallelGames | RemoteGames
     buffer: ReplayBuffer[Batch]
-    debt: float = 0.0  # positions that are still to be learned from
+    positions_due: float = 0.0  # positions that are still to be learned from
 
 
 class Loop:
@@ -144,12 +144,12 @@ class Loop:
         self, settings: SelfPlaySettings, device: torch.device = _CPU, team: Workers | None = None
     ) -> None:
         self.settings, self.rounds = settings, 0
-        self.pupil = Pupil(settings, device)
+        self.pupil = SelfPlayTrainer(settings, device)
         self.generator = torch.Generator(device).manual_seed(settings.seed)
         sizes, games, window = settings.size, settings.games, settings.window
         wish = f"{games} games of each size and a window of {window} positions"
         hint = "ask for fewer games in parallel, or for a smaller window"
-        with clear_about_memory(f"{device}: no memory for {wish}; {hint}"):
+        with explain_out_of_memory(f"{device}: no memory for {wish}; {hint}"):
             ask_for_memory(sum(4 * lines * lines * window for lines in sizes), device)
             self.rooms = []
             for lines in sizes:
@@ -159,7 +159,7 @@ class Loop:
                 else:
                     played = RemoteGames(lines, self.pupil, team)
                 buffer = ReplayBuffer(Batch.blank(lines, 0, device), window)
-                self.rooms.append(Room(lines, played, buffer))
+                self.rooms.append(BoardSizeState(lines, played, buffer))
             for lines in sizes if device.type == "cuda" else ():
                 self.pupil.warm_up(Batch.blank(lines, settings.batch, device))
 
@@ -179,21 +179,21 @@ class Loop:
             batch = room.games.collect()
             if batch is not None:
                 room.buffer.add(batch)
-                room.debt += self.settings.reuse * len(batch.codes)
+                room.positions_due += self.settings.reuse * len(batch.codes)
         if any(learned):
             self.pupil.check()  # here, as `collect` has waited for the GPU anyway
         self.rounds += 1
 
-    def _learn(self, room: Room, progress: float) -> bool:
+    def _learn(self, room: BoardSizeState, progress: float) -> bool:
         """Train on the batches due from one buffer; return whether there were any."""
         batch = self.settings.batch
         if len(room.buffer) < FIRST_BATCHES * batch:
-            room.debt = min(room.debt, float(batch))
+            room.positions_due = min(room.positions_due, float(batch))
             return False
-        learned = room.debt >= batch
+        learned = room.positions_due >= batch
         latest = max(FIRST_BATCHES * batch, int(_YOUNG * room.buffer.total))
-        while room.debt >= batch:
-            room.debt -= batch
+        while room.positions_due >= batch:
+            room.positions_due -= batch
             self.pupil.learn(room.buffer.draw(batch, latest, self.generator), progress)
         return learned
 
@@ -203,7 +203,7 @@ class Loop:
         found["chance"] = self.generator.get_state().numpy()
         found["counts"] = np.array([self.rounds, self.pupil.step])
         for room in self.rooms:
-            counts = [*room.games.tally, room.buffer.total, room.debt]
+            counts = [*room.games.tally, room.buffer.total, room.positions_due]
             found[f"{room.lines}.counts"] = np.array(counts, np.float64)
             parts = {f"games.{k}": v for k, v in room.games.tensors().items()}
             parts |= {f"buffer.{k}": v for k, v in room.buffer.tensors(most).items()}
@@ -225,7 +225,7 @@ class Loop:
                     if name.startswith(prefix)
                 }
 
-            *tally, total, room.debt = arrays[f"{room.lines}.counts"].tolist()
+            *tally, total, room.positions_due = arrays[f"{room.lines}.counts"].tolist()
             room.games.tally = Tally(*map(int, tally))
             copy_into(room.games.tensors(), stored(f"{room.lines}.games."))
             room.buffer.restore(stored(f"{room.lines}.buffer."), int(total))

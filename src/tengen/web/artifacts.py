@@ -23,7 +23,7 @@ from tengen.explorer.index import PLIES, SUFFIX, cached_path
 from tengen.models import read_metrics
 from tengen.models.registry import opinions_on
 from tengen.records import GameRecord, loads
-from tengen.web.machines import wanted
+from tengen.web.machines import move_probabilities
 from tengen.web.positions import likely_moves, to_board, unpacked
 from tengen.web.store import UnknownItemError
 from tengen.web.workers import Context, Json
@@ -193,7 +193,7 @@ def explore_openings(arguments: Json, context: Context) -> Json:
     if not answer.corner:  # what each model likes best, whether it was played or not
         everybody: Json = {**models.policies, **models.evaluators}
         for name, model in everybody.items():
-            liked[name] = likely_moves(wanted(model, board), board, _LIKED)
+            liked[name] = likely_moves(move_probabilities(model, board), board, _LIKED)
     return {**told, "models": models.names, "liked": liked, "about": _entry(index)}
 
 

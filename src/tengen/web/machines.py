@@ -237,14 +237,14 @@ def see(arguments: Json, context: Context) -> Json:
         scale = getattr(model, "scale", None)
         found["value"] = finite(value)
         found["winrate"] = win_probability(value, float(scale)) if scale else None
-    return found | _wishes(wanted(model, board), board)
+    return found | _wishes(move_probabilities(model, board), board)
 
 
 def _wishes(priors: FloatArray, board: Board) -> Json:
     return {"wishes": likely_moves(priors, board, _WISHES), "policy": _flat(priors[:-1])}
 
 
-def wanted(model: Any, board: Board) -> FloatArray:
+def move_probabilities(model: Any, board: Board) -> FloatArray:
     """Return a probability for every move and pass: the policy, or a softmax of one-ply values."""
     if isinstance(model, Policy):
         return np.asarray(model.priors(board), np.float64)

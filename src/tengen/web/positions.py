@@ -55,7 +55,7 @@ def to_board(value: Json) -> Board:
         **{name: value[name] for name in ("komi", "setup", "handicap")},
     )  # fmt: skip
     for colour, point in value["moves"]:
-        board.play(board.answer(point), colour)
+        board.play(board.to_point(point), colour)
     board.turn = value["turn"]
     return board
 

@@ -135,13 +135,13 @@ def score(arguments: Json, context: Context) -> Json:
 def judge(arguments: Json, context: Context) -> Json:
     """Return the dead stones at the end, and whether the game is still open."""
     board = to_board(arguments["board"])
-    dead = vertices(shared_judge().dead_for_sure(board), board)
+    dead = vertices(shared_judge().confident_dead_stones(board), board)
     return {"dead": dead, **is_open(arguments, context)}
 
 
 def is_open(arguments: Json, context: Context) -> Json:
     """Return whether a side can still gain points, so that a pass would lose some."""
-    return {"open": shared_judge().over(to_board(arguments["board"])) is None}
+    return {"open": shared_judge().verdict_if_over(to_board(arguments["board"])) is None}
 
 
 def warm(arguments: Json, context: Context) -> None:

@@ -42,7 +42,7 @@ def positions(games):
         board = Board(SIZE)
         for k in range(games.offsets[g], games.offsets[g + 1]):
             yield board, int(games.colours[k]), int(games.moves[k])
-            board.play(board.answer(games.moves[k]), int(games.colours[k]))
+            board.play(board.to_point(games.moves[k]), int(games.colours[k]))
 
 
 def test_dictionary_and_frequencies_are_those_of_slow_counting() -> None:

@@ -127,7 +127,7 @@ def test_free_choice_may_be_illegal() -> None:
     rng = np.random.default_rng(0)
     assert shape.choose(weights, board, rng) == (board.point("C3"), False)
     legal, by_chance = Dense(5, 5, plies=1).choose(weights, board, rng)
-    assert board.is_legal(board.answer(legal)) and by_chance
+    assert board.is_legal(board.to_point(legal)) and by_chance
 
 
 @pytest.mark.parametrize("shape", [Shared(7, 7), Tiled(7, 7)])

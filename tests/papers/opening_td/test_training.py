@@ -188,7 +188,7 @@ def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None
             captured += sum(after.prisoners) - sum(board.prisoners)
             x = dense_inputs(after, learner.settings, friend=board.turn, komi=5.5)
             assert rated[move] == pytest.approx(copy.output(x), abs=1e-12)
-        board.play(board.answer(rng.choice([p for p in board.legal_moves if p] or [0])))
+        board.play(board.to_point(rng.choice([p for p in board.legal_moves if p] or [0])))
     assert captured > 20
 
 

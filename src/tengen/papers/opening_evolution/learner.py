@@ -51,7 +51,7 @@ class NetworkPlayer:
         drawn = rng if self.by_chance else None
         point, chance = self._shape.choose(self._weights, board, drawn)
         self.draws += chance
-        move = board.answer(point)
+        move = board.to_point(point)
         return move if board.is_legal(move) else PASS
 
 

@@ -175,7 +175,7 @@ def dense_inputs(board: Board, settings: TDSettings, *, friend: int, komi: float
 # ----- The estimator -----
 
 
-class Desk(NamedTuple):
+class KernelArrays(NamedTuple):
     """The tables and arrays that the kernels work with for one player."""
 
     tables: kernels.Tables
@@ -196,11 +196,11 @@ class OpeningTD(StoredLearner):
         self.settings = settings
 
     @cached_property
-    def desk(self) -> Desk:
+    def desk(self) -> KernelArrays:
         """The arrays that the kernels work with."""
         settings = self.settings
         tables, layout = tables_of(*settings.shape), layout_of(settings)
-        return Desk(tables, layout, make_room(settings), make_memory(settings))
+        return KernelArrays(tables, layout, make_room(settings), make_memory(settings))
 
     # ----- Learning -----
 
@@ -258,7 +258,7 @@ class OpeningTD(StoredLearner):
         stream = _stream(settings.seed, number)
         if opponent is not None:
             stream[0] = rng.integers(0, 2**63, dtype=np.uint64)
-        random_plies, against_random = self._lot(number)
+        random_plies, against_random = self._draw_randomness(number)
         board = Board(*settings.shape, komi=settings.komi)
         memory.hashes[0] = board.state[SCALARS, HASH]
         for ply in range(settings.opening_plies):
@@ -283,7 +283,7 @@ class OpeningTD(StoredLearner):
         self.games_ += 1
         return board, score
 
-    def _lot(self, number: int) -> tuple[int, bool]:
+    def _draw_randomness(self, number: int) -> tuple[int, bool]:
         """Draw a game's number of random first plies and whether one side plays at random."""
         settings = self.settings
         rng = np.random.default_rng([settings.seed, number, 1])
@@ -357,7 +357,7 @@ class OpeningTD(StoredLearner):
         count = self._rate(board, np.zeros(1, np.int64), 0)
         room = self.desk.room
         order = np.argsort(-room.values[:count], kind="stable")
-        liked = (board.answer(raw) for raw in room.moves[order, kernels.MOVE])
+        liked = (board.to_point(raw) for raw in room.moves[order, kernels.MOVE])
         return next((move for move in liked if board.is_legal(move)), PASS)
 
     def _check_board(self, board: Board) -> None:
@@ -416,7 +416,7 @@ def _random_move(board: Board, stream: NDArray[np.uint64]) -> Point:
     if not len(cells):
         return PASS
     cell = int(cells[kernels.draw(stream, len(cells))])
-    return board.answer(point_at(cell, board.rows, board.cols))
+    return board.to_point(point_at(cell, board.rows, board.cols))
 
 
 def _chosen(player: Player, board: Board, rng: np.random.Generator) -> Point:
