@@ -50,7 +50,7 @@ class LabelledBlocks:
 
 @dataclass
 class Trained:
-    """Trained networks, and the labels of the labelled_games games."""
+    """Trained networks, and the labels of the games whose scores they explain."""
 
     networks: Ensemble
     labels: BoolArray
@@ -105,7 +105,7 @@ def _cost(trial: _Trial) -> float:
 
 
 def label(table: BlockTable, z: FloatArray, chosen: BoolArray) -> tuple[BoolArray, BoolArray, int]:
-    """Return which blocks are alive, which games are labelled_games, and how many were flipped."""
+    """Return which blocks are alive, which games got labels, and how many were flipped."""
     alive = z >= 0
     labelled_games = table.exact(alive) & chosen
     turned = 0
@@ -156,7 +156,7 @@ def learn_from_scores(
         row = {
             "round": number,
             "exact": float(exact[mine].mean()),
-            "labelled_games": int(labelled_games.sum()),
+            "believed": int(labelled_games.sum()),
             "turned": turned,
         }
         if (~mine).any():
