@@ -110,7 +110,9 @@ def test_the_command_lists_all_players_as_json(capsys: pytest.CaptureFixture[str
 
 
 def test_importing_the_table_needs_no_numba() -> None:
-    code = "import sys, tengen.cli.models, tengen.cli.options; sys.exit('numba' in sys.modules)"
+    code = (
+        "import sys, tengen.cli.models, tengen.commands.options; sys.exit('numba' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

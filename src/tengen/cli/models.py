@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import Json, argument, command, option
-from tengen.cli.printing import Shown, table
+from tengen.commands.options import Json, argument, command, option
+from tengen.commands.printing import Shown, table
 from tengen.errors import SpecError, unknown
 from tengen.files import refuse_inputs
 
