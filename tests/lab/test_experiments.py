@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from tengen.lab import experiments, move_prediction, opening_evolution, scoring
+from tengen.lab import experiments
 from tengen.lab.drawing import draw
-from tengen.lab.papers import CLAIMS
-from tengen.lab.rendering import PARTS
+from tengen.lab.papers import all_claims
+from tengen.lab.rendering import parts
 from tengen.lab.result import Findings
 from tengen.lab.steps import LabContext, Step
 from tengen.lab.verdicts import UNMEASURED, WORDS, merge_recorded, recorded_runs
+from tengen.papers.move_prediction import experiments as move_prediction
+from tengen.papers.opening_evolution import experiments as opening_evolution
+from tengen.papers.scoring_failure import experiments as scoring
 
 EXPERIMENTS = {experiment.name: experiment for experiment in experiments()}
 SLOW = ("scoring-failure", "symmetry-network")
@@ -65,7 +68,7 @@ def check(result: Findings) -> str:
     text = json.dumps(result.json())
     assert TypeAdapter(Findings).validate_json(text).json() == result.json()
     for row in result.comparisons:
-        assert row.verdict in WORDS and row.why and row.claim in CLAIMS
+        assert row.verdict in WORDS and row.why and row.claim in all_claims()
         assert row.paper and row.ours
     for table in result.tables:
         assert table.rows and {len(row) for row in table.rows} == {len(table.columns)}
@@ -105,7 +108,7 @@ def test_lists_of_steps_make_sense(mode: str) -> None:
     steps = catalogue(mode)
     names = [step.name for step in steps]
     assert len(set(names)) == len(names)
-    assert {step.part for step in steps} == set(PARTS)
+    assert {step.part for step in steps} == set(parts())
     assert all(step.minutes > 0 for step in steps)
 
 

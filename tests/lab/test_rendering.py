@@ -12,7 +12,7 @@ import pytest
 
 from tengen.board import Board
 from tengen.lab.drawing import COLOURS, INK, draw, kernel_sheet, pattern
-from tengen.lab.rendering import PARTS, gather, write_report
+from tengen.lab.rendering import gather, parts, write_report
 from tengen.lab.result import Bars, Dot, Dots, Findings, Picture, Plot, Series, Table, line
 from tengen.lab.steps import LabContext, Step, run_steps
 from tengen.lab.verdicts import compare
@@ -61,7 +61,7 @@ def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
 
 def test_the_page_holds_everything_and_escapes_text(tmp_path: Path) -> None:
     page = made(tmp_path)
-    for title, authors, _ in PARTS.values():
+    for title, authors, _ in parts().values():
         assert title in page and authors in page
     texts = ("T &lt;1&gt;", "&lt;b&gt;text", "that&#39;s it", "F &lt;2&gt;", "tengen lab missing")
     for text in (*texts, "<code>tengen lab</code>"):
@@ -88,7 +88,7 @@ def test_results_md_has_tables_comparisons_and_costs(tmp_path: Path) -> None:
         "Seed 3; tengen ",
     ):
         assert part in text
-    assert "### Missing" not in text and text.count("\n## ") >= len(PARTS) - 1
+    assert "### Missing" not in text and text.count("\n## ") >= len(parts()) - 1
 
 
 def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:

@@ -1,21 +1,28 @@
-"""The five papers, their claims by id, and texts of the report, read from `papers.toml`."""
+"""The registered papers: what `paper.toml` of each says, its claims and its experiments.
+
+A claim has an id, its place in the paper (`where`), and what it says: a figure, with the games
+behind it, which give it an interval, or a text. Rates are fractions. `figures` is short for one
+claim per entry, whose name takes the place of {} in the id and in what it says. `texts` introduce
+experiments; values are inserted at the braces. The rest is for the paper's own experiments.
+"""
 
 from __future__ import annotations
 
 import tomllib
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tengen import extensions
+from tengen.extensions import PAPERS, ExtensionError
 
-@dataclass(frozen=True)
-class Paper:
-    """A paper as the report presents it."""
-
-    title: str
-    authors: str
-    line: str  # what it claims, in one sentence
-    cost: str  # what its own experiment cost, as it reports
+if TYPE_CHECKING:
+    from tengen.lab.steps import Experiment
 
 
 @dataclass(frozen=True)
@@ -37,31 +44,84 @@ class Claim:
         return replace(self, id=self.id.format(name), what=self.what.format(name))
 
 
-_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-CLAIMS: dict[str, Claim] = {
-    claim.id: claim
-    for paper in _FILE.values()
-    for entry in paper.pop("claims")
-    for name, figure in entry.pop("figures", {"": entry.pop("figure", None)}).items()
-    for claim in [Claim(**{**entry, "figure": figure}).named(name)]
-}
-"""All claims by id. Experiments and recorded runs refer to them by id."""
-TEXTS: dict[str, str] = {k: v for paper in _FILE.values() for k, v in paper.pop("texts").items()}
-"""Texts of the report by name of the experiment; values are inserted at the braces."""
-FAULTS: list[str] = _FILE["scoring"].pop("faults")  # why Burzillo's network cannot learn
-EVOLUTION: dict[str, dict[str, Any]] = _FILE["opening-evolution"].pop("tables")  # Kendall's
-OUTPUTS: dict[str, str] = _FILE["symmetry-network"].pop("outputs")  # what Blair's outputs mean
-PAPERS: dict[str, Paper] = {key: Paper(**paper) for key, paper in _FILE.items()}
-TD_TABLES = {"scalar": ("Table 1", "Table 2"), "binary": ("Table 3", "Table 4")}
-"""Huang's tables of wins and of gains."""
-ISN_GAMES = 860_000  # of Blair's training
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper: what its `paper.toml` says, and its package."""
+
+    package: str
+    folder: Path
+    title: str
+    authors: str
+    year: int
+    line: str  # what it claims, in one sentence
+    cost: str  # what its own experiment cost, as it reports
+    order: int = extensions.LAST  # place in the report
+    claims: Mapping[str, Claim]
+    texts: Mapping[str, str]
+    more: Mapping[str, Any]  # what else `paper.toml` says, for its own experiments
+
+    @property
+    def cited(self) -> str:
+        """Authors and year."""
+        return f"{self.authors} {self.year}"
+
+    @property
+    def recorded(self) -> Path:
+        """The file of recorded runs; it need not exist."""
+        return self.folder / "recorded.json"
+
+    def experiments(self) -> Sequence[Experiment[Any]]:
+        """Import and return `EXPERIMENTS` of the module `experiments` of its package."""
+        module = f"{self.package}.experiments"
+        try:
+            found: Sequence[Experiment[Any]] = import_module(module).EXPERIMENTS
+        except Exception as failure:  # others' code is imported
+            reason = f"{type(failure).__name__}: {failure}"
+            raise ExtensionError(f"{module} cannot be loaded: {reason}") from failure
+        return found
+
+    def figures(self, table: str) -> dict[str, float]:
+        """Return the figures of claims whose ids begin with `table`, by the rest of the id."""
+        start = f"{table}."
+        return {
+            id.removeprefix(start): claim.figure
+            for id, claim in self.claims.items()
+            if id.startswith(start) and claim.figure is not None
+        }
 
 
-def figures(table: str) -> dict[str, float]:
-    """Return the figures of claims whose ids begin with `table`, by the rest of the id."""
-    start = f"{table}."
-    return {
-        id.removeprefix(start): claim.figure
-        for id, claim in CLAIMS.items()
-        if id.startswith(start) and claim.figure is not None
-    }
+@cache
+def read_paper(package: str) -> Paper:
+    """Return the paper of a package, which is not imported."""
+    place = find_spec(package)
+    if place is None or place.origin is None:
+        raise ExtensionError(f"there is no package {package}")
+    folder = Path(place.origin).parent
+    said = tomllib.loads((folder / "paper.toml").read_text("utf-8"))
+    claims = [
+        Claim(**{**entry, "figure": figure}).named(name)
+        for entry in said.pop("claims", [])
+        for name, figure in entry.pop("figures", {"": entry.pop("figure", None)}).items()
+    ]
+    own = {key: said.pop(key) for key in Paper.__dataclass_fields__ if key in said}
+    own = {"texts": {}, **own, "claims": {claim.id: claim for claim in claims}}
+    return Paper(package=package, folder=folder, more=said, **own)
+
+
+@cache
+def papers() -> dict[str, Paper]:
+    """Return the registered papers by name, in the order of the report; warn of broken ones."""
+    found = {}
+    for name, entry in extensions.entries(PAPERS).items():
+        try:
+            found[name] = read_paper(entry.value)
+        except Exception as failure:  # others' files are read
+            reason = f"{type(failure).__name__}: {failure}"
+            warnings.warn(f"the paper {name!r} ({entry.value}): {reason}", stacklevel=2)
+    return dict(sorted(found.items(), key=lambda item: item[1].order))
+
+
+@cache
+def all_claims() -> dict[str, Claim]:
+    """Return the claims of all papers by id. Experiments and recorded runs refer to them by id."""
+    return {id: claim for paper in papers().values() for id, claim in paper.claims.items()}

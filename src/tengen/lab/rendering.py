@@ -19,20 +19,25 @@ from markupsafe import Markup, escape
 from tengen import __version__
 from tengen.files import write_atomic
 from tengen.lab.drawing import draw
-from tengen.lab.papers import PAPERS
+from tengen.lab.papers import papers
 from tengen.lab.result import Findings, Picture, Table
 from tengen.lab.steps import FULL, QUICK, Step, StepResult
 from tengen.lab.verdicts import WORDS, Comparison, RecordedRun, merge_recorded, recorded_runs
 from tengen.models.runs import read_run
 from tengen.progress import span
 
-PARTS: dict[str, tuple[str, str, str]] = {
-    "players": ("Players that learn nothing", "", "One board, its rules, and simple players."),
-    **{key: (paper.title, paper.authors, paper.line) for key, paper in PAPERS.items()},
-    "self-play": ("Self-play from nothing", "", "What networks learn from their own games alone."),
-}
-"""The sections of the page in order: title, authors, one line."""
 _PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
+
+
+def parts() -> dict[str, tuple[str, str, str]]:
+    """Return the sections of the page in order: title, authors, one line."""
+    return {
+        "players": ("Players that learn nothing", "", "One board, its rules, and simple players."),
+        **{key: (paper.title, paper.cited, paper.line) for key, paper in papers().items()},
+        "self-play": (
+            "Self-play from nothing", "", "What networks learn from their own games alone."
+        ),
+    }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -105,13 +110,13 @@ def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) 
     settings = {} if run is None else run.settings
     finished = [(step, done[step.name]) for step in steps if step.name in done]
     sections = []
-    for key, about in PARTS.items():
+    for key, about in parts().items():
         blocks = [(step, result) for step, result in finished if step.part == key]
         missing = [step for step in steps if step.part == key and step.name not in done]
         sections.append(Section(key, *about, blocks, missing, recorded_runs(key)))
-    cost, papers = [], dict(PAPERS)
+    cost, unpaid = [], dict(papers())
     for step, used in finished:
-        paper = papers.pop(step.part).cost if step.part in papers else ""  # once per paper
+        paper = unpaid.pop(step.part).cost if step.part in unpaid else ""  # once per paper
         times = span(used.seconds), span(used.processor)
         cost.append((step.name, *times, f"{used.memory / 1e6:,.0f} MB", paper))
     return Page(

@@ -13,7 +13,7 @@ from tengen.arena import results as arena_results
 from tengen.arena.runner import Listener
 from tengen.lab.result import Dot, Dots, Findings, Table
 from tengen.lab.steps import Experiment, LabContext, NoSettings
-from tengen.lab.verdicts import FOLDER, percent
+from tengen.lab.verdicts import percent
 from tengen.progress import Report
 from tengen.statistics import wilson
 
@@ -137,7 +137,7 @@ class SelfPlayNetwork:
 
 def self_play_networks() -> list[SelfPlayNetwork]:
     """Return the recorded trainings."""
-    path = FOLDER / "self-play-networks.json"
+    path = Path(__file__).parent / "recorded" / "self-play-networks.json"
     return TypeAdapter(list[SelfPlayNetwork]).validate_json(path.read_bytes())
 
 

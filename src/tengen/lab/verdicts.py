@@ -9,11 +9,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from tengen.lab.papers import CLAIMS
+from tengen.lab.papers import all_claims, papers
 from tengen.models import list_models
 from tengen.models.store import Measurement
 from tengen.statistics import wilson
@@ -22,8 +21,6 @@ AGREES, BETTER, WORSE, REFUTED = "agrees", "better", "worse", "refuted"
 UNMEASURED = "not measured at this scale"
 WORDS = (AGREES, BETTER, WORSE, REFUTED, UNMEASURED)
 
-FOLDER = Path(__file__).with_name("recorded")
-
 _Interval = Sequence[float]
 
 
@@ -31,7 +28,7 @@ _Interval = Sequence[float]
 class Comparison:
     """A claim of a paper and our measurement, as the report shows them."""
 
-    claim: str  # its id in `papers.CLAIMS`
+    claim: str  # its id in `papers.all_claims`
     where: str
     what: str
     paper: str
@@ -111,7 +108,7 @@ def compare(
 
     `detail` says which of several measurements of the claim this is; for the rest see `verdict`.
     """
-    about = CLAIMS[claim]
+    about = all_claims()[claim]
     paper, games = about.figure, about.games
     spread = wilson(paper * games, games) if paper is not None and games else None
     return Comparison(
@@ -144,7 +141,7 @@ class RecordedFigure:
 
     def comparison(self) -> Comparison:
         """Compare it with the paper's figure."""
-        scale = 100.0 if CLAIMS[self.claim].unit == "%" else 1.0
+        scale = 100.0 if all_claims()[self.claim].unit == "%" else 1.0
         row = compare(
             self.claim,
             None if self.ours is None else self.ours / scale,
@@ -171,10 +168,10 @@ class RecordedRun:
 @cache
 def recorded_runs(part: str) -> tuple[RecordedRun, ...]:
     """Return the recorded runs of a part of the report, possibly none."""
-    path = FOLDER / f"{part}.json"
-    if not path.is_file():
+    paper = papers().get(part)
+    if paper is None or not paper.recorded.is_file():
         return ()
-    return TypeAdapter(tuple[RecordedRun, ...]).validate_json(path.read_bytes())
+    return TypeAdapter(tuple[RecordedRun, ...]).validate_json(paper.recorded.read_bytes())
 
 
 def merge_recorded(found: Iterable[Comparison], runs: Iterable[RecordedRun]) -> list[Comparison]:

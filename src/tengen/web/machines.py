@@ -21,7 +21,7 @@ from tengen.board import Board, index_of
 from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_probability
 from tengen.errors import TengenError
 from tengen.game.endgame import candidates
-from tengen.lab.papers import PAPERS
+from tengen.lab.papers import papers
 from tengen.models import has_model, list_models, load_learner
 from tengen.network import DeepNetwork
 from tengen.players import parse_spec
@@ -187,13 +187,13 @@ _NOT_SHOWN = {"tengen-small"}  # a larger model of its kind is shown
 def machines() -> list[Machine]:
     """List all machines: the papers', the deep network, then every model of another kind."""
     found = [
-        Machine(key, title, about, PAPERS[key].authors if key in PAPERS else "", guide, models)
+        Machine(key, title, about, papers()[key].cited if key in papers() else "", guide, models)
         for key, title, guide, models, about in _SHOWN
     ]
     taken = _NOT_SHOWN.union(*(machine.models.values() for machine in found))
     for entry in list_models():
         card, name = entry.card, entry.name
-        if card is not None and card.kind not in PAPERS and name not in taken:
+        if card is not None and card.kind not in papers() and name not in taken:
             boards = {f"{rows}x{cols}": name for rows, cols in getattr(card, "sizes", None) or ()}
             found.append(Machine(name, name, card.what, "", card.kind, boards or {"": name}))
     return found

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tengen.errors import SpecError, TengenError
-from tengen.lab import papers
 from tengen.lab.steps import LabContext
 from tengen.papers.opening_td import OpeningTD, TDSettings
 from tengen.papers.opening_td import experiments as lab
@@ -122,14 +121,14 @@ def test_gains_follow_the_papers_own_tables() -> None:
     """Table 2 is a mean of ratios and Table 4 a mean of differences: the paper's numbers say so."""
     tables = (("table1.scalar", "table2.scalar"), ("table3.binary", "table4.binary"))
     for (wins, gained), measure in zip(tables, ("relative", "points"), strict=True):
-        paper = papers.figures(f"huang.{gained}")
-        shares = {f: [w] for f, w in papers.figures(f"huang.{wins}").items()}
+        paper = lab.PAPER.figures(f"huang.{gained}")
+        shares = {f: [w] for f, w in lab.PAPER.figures(f"huang.{wins}").items()}
         for feature, gain in lab.gains_of(shares, paper).items():
             assert gain[measure]["value"] == pytest.approx(paper[feature], abs=0.0075), feature
 
 
 def test_a_player_that_won_nothing_has_no_ratio() -> None:
-    paper = papers.figures("huang.table2.scalar")
+    paper = lab.PAPER.figures("huang.table2.scalar")
     shares = {"A": [0.0], "AB": [0.5], "AC": [0.5], "ABC": [0.75]}
     gains = lab.gains_of(shares, paper)
     assert gains["B"]["relative"]["value"] == 0.5  # by AC and ABC alone

@@ -21,8 +21,8 @@ from tengen.arrays import FloatArray, IntArray
 from tengen.board import Board, play_random, play_to_end, row_col
 from tengen.errors import TengenError
 from tengen.gtp.client import find_program
-from tengen.lab import papers
 from tengen.lab.drawing import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
+from tengen.lab.papers import read_paper
 from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, LabContext, Row
 from tengen.lab.tournaments import play, standings
@@ -39,6 +39,8 @@ from tengen.records import GameRecord
 from tengen.records.arrays import GameArrays, from_records
 from tengen.records.record import positions
 from tengen.statistics import wald_difference, wilson
+
+PAPER = read_paper("tengen.papers.move_prediction")
 
 Tables = dict[str, list[Row]]
 RANKS = (1, 5, 10, 20)
@@ -141,7 +143,7 @@ class TableRows:
         else:
             model = self._reranked(replace(self.settings, width=width))
         row = {"width": width, "features": model.features, **extra, **measure(model, self.test)}
-        return {**row, "paper": papers.figures("araki.table1").get(f"{width:g}")}
+        return {**row, "paper": PAPER.figures("araki.table1").get(f"{width:g}")}
 
     def reranked(self, top: int) -> Row:
         """Table II: cumulative accuracy with this many re-ranked candidates; 0 for none.
@@ -157,7 +159,7 @@ class TableRows:
             row |= measure(self._reranked(settings), self.test)
             ranks = [f"top{rank}" for rank in TOPS if rank >= top]
             row["beyond"] = max((abs(row[rank] - self._plain[rank]) for rank in ranks), default=0.0)
-        return {**row, "paper": list(papers.figures(f"araki.table2.{top}").values()) or None}
+        return {**row, "paper": list(PAPER.figures(f"araki.table2.{top}").values()) or None}
 
     def size(self, games: int, keep: Path | None = None) -> Row:
         """Tables III and IV: accuracy and cost by training games; saves the model as `keep`."""
@@ -174,7 +176,7 @@ class TableRows:
         }
         if keep is not None:
             MovePredictor.of(model, settings).save(keep, name=f"paper-{games}")
-        paper = list(papers.figures(f"araki.games.{games}").values()) or None
+        paper = list(PAPER.figures(f"araki.games.{games}").values()) or None
         return {**row, **measure(model, self.test), "paper": paper}
 
     @cached_property
@@ -372,7 +374,7 @@ def cells(found: Tables) -> list[Comparison]:
     return [
         compare(claim, rate, wilson(rate * positions, positions), why=why)
         for claim, rate, positions in rates
-        if claim in papers.CLAIMS
+        if claim in PAPER.claims
     ]
 
 
@@ -446,7 +448,7 @@ def tables(context: LabContext, size: PredictionTables) -> Findings:
     settings = size.settings(context.seed)
     found = measure_tables(context, size, train, test, settings)
     context.at(0.9, "patterns")
-    text = papers.TEXTS["move-prediction-made" if size.made else "move-prediction"]
+    text = PAPER.texts["move-prediction-made" if size.made else "move-prediction"]
     return Findings(
         text=text.format(size, tested=len(test), test=size.test or "others of it"),
         tables=result_tables(found),

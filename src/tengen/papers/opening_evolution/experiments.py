@@ -20,7 +20,7 @@ import numpy as np
 from tengen.arrays import FloatArray
 from tengen.contracts import Player
 from tengen.errors import TengenError
-from tengen.lab import papers
+from tengen.lab.papers import read_paper
 from tengen.lab.result import Findings, Line, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, compare, number, percent
@@ -40,6 +40,8 @@ from tengen.parallel import spawn_seeds
 from tengen.players import make_expert, make_player
 from tengen.progress import Report
 from tengen.statistics import Rate, Trend
+
+PAPER = read_paper("tengen.papers.opening_evolution")
 
 CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")  # shipped, the strongest first
 PANEL = ("random", "maxlib", "static")  # fixed opponents
@@ -71,7 +73,7 @@ METHODS: dict[str, tuple[int, dict[str, Any]]] = {
         "opponent": "static + random + sample:model=tengen-small,temperature=0",
     }),
 }  # fmt: skip
-"""Methods by name (see `papers.TEXTS`): the usual number of generations, and settings."""
+"""Methods by name (see `PAPER.texts`): the usual number of generations, and settings."""
 
 
 def _measure_of(settings: EvolutionSettings, workers: int = 1, ray: str | None = None) -> Measure:
@@ -331,7 +333,7 @@ def breeding(context: LabContext, size: BreedingSize) -> Findings:
         found = judge_run(folder, size, context.seed, workers=context.workers, report=report)
         judged.append({"folder": folder.name, "settings": settings, **found})
     data: dict[str, Any] = {"runs": judged, "over_seeds": over_seeds(judged)}
-    text, method = papers.TEXTS["opening-evolution"], papers.TEXTS[size.method]
+    text, method = PAPER.texts["opening-evolution"], PAPER.texts[size.method]
     return Findings(
         text=text.format(size, method=method, **judged[0]["settings"]),
         tables=[_panel_table(run, size.games) for run in judged] + [_trend_table(data, size)],
@@ -377,7 +379,7 @@ def _trend_table(data: dict[str, Any], size: BreedingSize) -> Table:
         for name, trend in {**run["trends"], "points": run["round_robin"]["trend"]}.items()
     ]
     lines += [("all seeds", "panel", whole["trend"]), ("all seeds", "points", whole["points"])]
-    if size.network in papers.EVOLUTION:
+    if size.network in PAPER.more["tables"]:
         lines.append(("the paper", "points", asdict(paper_trend(size.network))))
     rows = [
         [run, name, f"{trend['slope']:+.3g}", f"{trend['r']:+.2f}", f"{trend['p']:.3g}"]
@@ -414,7 +416,7 @@ def _panel_plot(runs: list[dict[str, Any]]) -> Plot:
 def _comparisons(data: dict[str, Any], size: BreedingSize) -> list[Comparison]:
     """Compare with the paper's claims that points rise, and that openings get better."""
     rows, whole, p = [], data["over_seeds"], data["over_seeds"]["p"]
-    paper = size.method == "paper" and size.network in papers.EVOLUTION
+    paper = size.method == "paper" and size.network in PAPER.more["tables"]
     long = size.length >= METHODS[size.method][0]
     for run in data["runs"] if paper else ():
         trend = run["round_robin"]["trend"]
@@ -454,9 +456,9 @@ def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
         rates = [Rate.of(play_duel(duel)["scores"]) for duel in duels]
         rows.append([name, *(percent(rate.win_rate, rate.interval) for rate in rates)])
     tested, lines, comparisons = [], [], []
-    for name, table in papers.EVOLUTION.items():
+    for name, table in PAPER.more["tables"].items():
         points, ours = table["points"], SHAPES[name](13, 13).n_weights
-        trend, where = paper_trend(name), papers.CLAIMS[f"kendall.line.{name}"].where
+        trend, where = paper_trend(name), PAPER.claims[f"kendall.line.{name}"].where
         shown = [number(trend.slope), f"{trend.r:.2f}", f"{trend.p:.2f}"]
         tested.append([where, name, " ".join(map(str, points)), *shown])
         steps = [table["every"] * i for i in range(len(points))]
@@ -471,7 +473,7 @@ def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
     champions = "Shipped champions' openings, finished by the rule player"
     title = "The paper's points: is there a trend?"
     return Findings(
-        text=papers.TEXTS["opening-evolution-paper"],
+        text=PAPER.texts["opening-evolution-paper"],
         tables=[
             Table("The paper's own tables, tested", columns, tested, note),
             Table(champions, ["player", "random", "maxlib"], rows),
@@ -483,7 +485,7 @@ def paper_numbers(context: LabContext, size: PaperSize) -> Findings:
 
 def paper_trend(network: str) -> Trend:
     """Return the line through the paper's points, one step of its table as the unit."""
-    points = papers.EVOLUTION[network]["points"]
+    points = PAPER.more["tables"][network]["points"]
     return Trend.through(list(range(len(points))), points)
 
 

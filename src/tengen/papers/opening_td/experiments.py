@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tengen.errors import TengenError
-from tengen.lab import papers
+from tengen.lab.papers import read_paper
 from tengen.lab.result import Bars, Findings, Plot, Series, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, compare, percent, show
@@ -31,6 +31,10 @@ from tengen.parallel import map_jobs
 from tengen.players import make_expert, make_player
 from tengen.progress import Report
 from tengen.statistics import Interval, Rate, holm, mean_interval, mean_test, spearman, wilson
+
+PAPER = read_paper("tengen.papers.opening_td")
+TD_TABLES = {"scalar": ("Table 1", "Table 2"), "binary": ("Table 3", "Table 4")}
+"""The paper's tables of wins and of gains."""
 
 ENCODINGS = ("scalar", "binary")
 _FEATURES = "BCDE"  # inputs beyond the bare board
@@ -172,7 +176,7 @@ def learning(context: LabContext, size: CurveSize) -> Findings:
         ),
     ]  # fmt: skip
     return Findings(
-        text=papers.TEXTS["opening-td"].format(size),
+        text=PAPER.texts["opening-td"].format(size),
         tables=[Table(title, ["player", "against", "wins", "mean score"], rows)],
         figures=[_curve_plot("ABCDE against random while it learns", {"binary": curve})],
         comparisons=comparisons,
@@ -202,7 +206,7 @@ def _curve_plot(title: str, curves: dict[str, list[Row]]) -> Plot:
     for encoding, curve in curves.items():
         points = ([point[key] for point in curve] for key in ("games", "win_rate", "interval"))
         lines.append(line(f"ABCDE, {encoding}", *points))
-    rules = {"the paper after 3,000": papers.figures("huang.figure4")["binary"]}
+    rules = {"the paper after 3,000": PAPER.figures("huang.figure4")["binary"]}
     title, x = f"Figure 4: {title}", "openings of self-play"
     return Plot(title, x, "wins", lines, rules=rules, bottom=0.0, top=1.03)
 
@@ -324,7 +328,7 @@ def duplicates(row: Row) -> int:
 def tables_data(folder: Path, size: InputTables, matches: Matches) -> dict[str, Any]:
     """Return Figure 4 and all tables as plain numbers; `folder` contains the players."""
     wins = {e: wins_of(matches, e) for e in ENCODINGS}
-    paper = {e: [papers.figures(f"{t}.{e}") for t in _ids(e)] for e in ENCODINGS}
+    paper = {e: [PAPER.figures(f"{t}.{e}") for t in _ids(e)] for e in ENCODINGS}
     games = (len(size.sets) - 1) * size.pair_games
     return {
         "seeds": list(matches),
@@ -343,7 +347,7 @@ def tables_data(folder: Path, size: InputTables, matches: Matches) -> dict[str, 
 
 def _ids(encoding: str) -> list[str]:
     """Return the prefixes of the claim ids of an encoding's tables of wins and gains."""
-    return [f"huang.{table.lower().replace(' ', '')}" for table in papers.TD_TABLES[encoding]]
+    return [f"huang.{table.lower().replace(' ', '')}" for table in TD_TABLES[encoding]]
 
 
 def wins_of(matches: Matches, encoding: str) -> dict[str, list[float]]:
@@ -439,7 +443,7 @@ def _twins(matches: Matches, games: int) -> dict[str, Any]:
         (a, _), (b, _) = players_of(row["key"])
         if a == b:
             shares.setdefault(a, []).append(Rate.of(row["scores"]).win_rate)
-    paper = papers.figures("huang.table5")
+    paper = PAPER.figures("huang.table5")
     players = {f: [s for s in paper if f in s or f == "all"] for f in (*_FEATURES, "all")}
     theirs = {f: fmean(paper[s] for s in chosen) for f, chosen in players.items()}
     found = {f: [shares[s] for s in chosen if s in shares] for f, chosen in players.items()}
@@ -470,7 +474,7 @@ def tables(context: LabContext, size: InputTables) -> Findings:
     data = tables_data(folder, size, play_tables(context, folder, size))
     curves = {encoding: curve for encoding, curve in data["figure4"].items() if curve}
     return Findings(
-        text=papers.TEXTS["opening-td-inputs"].format(size, players=len(size.sets)),
+        text=PAPER.texts["opening-td-inputs"].format(size, players=len(size.sets)),
         tables=result_tables(data),
         figures=[*([_curve_plot("against random", curves)] if curves else []), *_gain_bars(data)],
         comparisons=_table_comparisons(data, size),
@@ -481,7 +485,7 @@ def tables(context: LabContext, size: InputTables) -> Findings:
 def result_tables(data: dict[str, Any]) -> list[Table]:
     """Return the tables of `tables_data`."""
     shown = []
-    for encoding, (wins, gains) in papers.TD_TABLES.items():
+    for encoding, (wins, gains) in TD_TABLES.items():
         rows = sorted(data["wins"][encoding].items(), key=lambda item: item[1]["value"])
         shown.append(_wins_table(f"{wins}: wins over all opponents, {encoding}", rows))
         if found := data["spread"][encoding]:
@@ -532,7 +536,7 @@ def _known_gains(data: dict[str, Any], encoding: str) -> dict[str, Any]:
 
 def _gain_bars(data: dict[str, Any]) -> list[Bars]:
     figures = []
-    for encoding, (_, where) in papers.TD_TABLES.items():
+    for encoding, (_, where) in TD_TABLES.items():
         gains = _known_gains(data, encoding)
         entries = list(gains.values())
         known = all(entry["interval"] for entry in entries)

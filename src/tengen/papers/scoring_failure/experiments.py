@@ -33,7 +33,7 @@ from tengen.board.counting import Method, unconditional
 from tengen.board.counting_kernels import territory_margin
 from tengen.errors import TengenError
 from tengen.gtp.client import Client, EngineFault, EngineRefusal, Limits, find_program
-from tengen.lab import papers
+from tengen.lab.papers import read_paper
 from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, card_results, compare, number, percent
@@ -56,6 +56,8 @@ from tengen.scoring.game_score import (
 from tengen.scoring.network import Rprop
 from tengen.scoring.settings import ScorerSettings
 from tengen.scoring.training import MODEL, train_scorer
+
+PAPER = read_paper("tengen.papers.scoring_failure")
 
 TRAIN = "kgs6d-scored-train.sgf"
 TESTS: dict[str, Method] = {
@@ -578,8 +580,8 @@ def failure(context: LabContext, size: Size) -> Findings:
         games, counts=size.counts, steps=size.steps, seed=context.seed,
         say=lambda line: context.at(0.6, line),
     )  # fmt: skip
-    exact = papers.CLAIMS["burzillo.exact"].figure
-    text = papers.TEXTS["scoring-failure-made" if size.made else "scoring-failure"]
+    exact = PAPER.claims["burzillo.exact"].figure
+    text = PAPER.texts["scoring-failure-made" if size.made else "scoring-failure"]
     paper = {"exact": exact, "predictions": [-58_583_120.0, 3_903_552.7]}
     title = "The paper's network, its faults repaired one by one: errors on the training games"
     columns = ["games", "energy", "optimiser", "gradient"]
@@ -592,12 +594,12 @@ def failure(context: LabContext, size: Size) -> Findings:
     note = f"Predicting only komi and prisoners errs by {runs[0]['trivial_error']:.1f} points."
     return Findings(
         text=text.format(size, games=len(games)),
-        points=papers.FAULTS,
+        points=PAPER.more["faults"],
         points_title="Six reasons why the paper's network cannot learn",
         tables=[Table(title, columns, rows, note)],
         figures=[_divergence(runs)],
         comparisons=_failure_comparisons(runs, full=not size.made),
-        data={"paper": paper, "runs": runs, "faults": papers.FAULTS},
+        data={"paper": paper, "runs": runs, "faults": PAPER.more["faults"]},
     )  # fmt: skip
 
 
@@ -667,7 +669,7 @@ def scorer(context: LabContext, size: Size) -> Findings:
     columns = columns[: 4 if size.made else 5]
     name, judge = list(judges.items())[-1]
     return Findings(
-        text=papers.TEXTS["scoring-made" if size.made else "scoring"].format(size),
+        text=PAPER.texts["scoring-made" if size.made else "scoring"].format(size),
         tables=[Table("Unseen finished games", columns, rows)],
         figures=[_ownership(judge, read_scored_games([next(iter(tests))]), name)],
         comparisons=[*comparisons, *(_card_comparisons() if size.made else [])],

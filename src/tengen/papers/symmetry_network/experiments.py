@@ -14,8 +14,8 @@ import numpy as np
 from tengen.arrays import FloatArray
 from tengen.board import Board
 from tengen.errors import SpecError
-from tengen.lab import papers
 from tengen.lab.drawing import kernel_sheet
+from tengen.lab.papers import read_paper
 from tengen.lab.result import Findings, Picture, Plot, Table, line
 from tengen.lab.steps import Experiment, LabContext
 from tengen.lab.verdicts import Comparison, above, compare, percent
@@ -27,6 +27,10 @@ from tengen.papers.symmetry_network.learner import load_snapshots, play_games
 from tengen.papers.symmetry_network.network import SQUARE
 from tengen.progress import Report
 from tengen.statistics import Rate, Trend, spearman, wilson
+
+PAPER = read_paper("tengen.papers.symmetry_network")
+ISN_GAMES = 860_000  # of the paper's training
+OUTPUTS = PAPER.more["outputs"]
 
 POSITION = "B E5 W C3 B G3 W C6 B F7 W G6 B G7 W H7 B H6 W H8 B F6 W H5"  # a fight on 9x9
 _OUTPUT_NAMES = ("Z+", "Zo", "Z•", "Aw+", "Ab+", "Ao", "A•")
@@ -57,7 +61,7 @@ def weights(context: LabContext, size: WeightsSize) -> Findings:
     found = f"up to {error:.1g}" if error >= 1e-12 else "exactly, but for rounding (below 1e-12)"
     why = f"All eight symmetries, sizes {', '.join(map(str, size.boards))}, random weights."
     return Findings(
-        text=papers.TEXTS["symmetry-weights"],
+        text=PAPER.texts["symmetry-weights"],
         tables=[Table(title, ["part", "shape of the dense weights", "free"], rows, note)],
         figures=_kernels(),
         comparisons=[
@@ -79,7 +83,7 @@ def _kernels() -> list[Picture]:
         "HI": (hidden, inputs), "OI": (_OUTPUT_NAMES, inputs), "OH": (_OUTPUT_NAMES, hidden)
     }  # fmt: skip
     return [
-        Picture(papers.TEXTS[part], kernel_sheet(dense[part], SQUARE, *names), wide=True)
+        Picture(PAPER.texts[part], kernel_sheet(dense[part], SQUARE, *names), wide=True)
         for part, names in sheets.items()
     ]
 
@@ -185,7 +189,7 @@ class TrainingSize:
 
 _QUICK = TrainingSize(3000, 600, 5e-5, 500, 20, 100, 10)
 """A few minutes, at ten times the paper's learning rate."""
-_FULL = TrainingSize(papers.ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)  # the paper's scale
+_FULL = TrainingSize(ISN_GAMES, 5000, 5e-6, 20_000, 10, 400, 40)  # the paper's scale
 
 
 def training(context: LabContext, size: TrainingSize) -> Findings:
@@ -209,12 +213,12 @@ def training(context: LabContext, size: TrainingSize) -> Findings:
     rows, comparisons = _matches(context, learned, size)
     p, columns = curve["p_value"], ["network", "against", "board", "games", "wins"]
     return Findings(
-        text=papers.TEXTS["symmetry-network"].format(size),
+        text=PAPER.texts["symmetry-network"].format(size),
         tables=[Table("Matches, moves drawn with beta 20, komi 3.5", columns, rows)],
         figures=[_curve_plot(curve), *_views()],
         comparisons=[
             compare(
-                "blair.figure1.trend", full=size.games >= papers.ISN_GAMES,
+                "blair.figure1.trend", full=size.games >= ISN_GAMES,
                 holds=p is not None and p < 0.05 and curve["correlation"] > 0,
                 text=_trend_text(curve) or "none",
             ),
@@ -246,8 +250,8 @@ def _matches(
         got = Rate.of(scores)
         shown, holds = percent(got.win_rate, got.interval), above(got.interval)
         rows.append([name, opponent, f"{board}x{board}", games, shown])
-        if opponent == here and size.games < papers.ISN_GAMES:
-            detail = f"{papers.ISN_GAMES:,} games (shipped) against {size.games:,}"
+        if opponent == here and size.games < ISN_GAMES:
+            detail = f"{ISN_GAMES:,} games (shipped) against {size.games:,}"
             why = f"{games} games, beta 20, komi 3.5: more training is stronger."
             claim = "blair.figure1.trend"
             comparisons.append(compare(claim, holds=holds, text=shown, detail=detail, why=why))
@@ -270,7 +274,7 @@ def _views() -> list[Picture]:
     name = "isn-best"
     network = SymmetryNetwork.load(name)
     board = Board(9, moves=POSITION)
-    maps = {f"probability that {papers.OUTPUTS[k]}": v for k, v in network.heat_maps(board).items()}
+    maps = {f"probability that {OUTPUTS[k]}": v for k, v in network.heat_maps(board).items()}
     return [
         Picture(f"{name}: ownership", board.svg(ownership=network.ownership(board), cell=18)),
         *(Picture(title, board.svg(heat=np.ravel(v), cell=18)) for title, v in maps.items()),
