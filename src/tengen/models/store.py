@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -21,6 +22,7 @@ from safetensors.numpy import save
 
 from tengen import __version__
 from tengen.errors import ModelError, unknown
+from tengen.extensions import LAST
 from tengen.files import write_atomic
 
 CARD_KEY = "tengen.card"
@@ -242,6 +244,21 @@ def model_names() -> dict[str, Path]:
 
 
 # ----- Learners that are stored as one model -----
+
+
+@dataclass(frozen=True)
+class View:
+    """How the page shows a kind of model under "What they see"; its class has one as `view`."""
+
+    title: str
+    about: str
+    models: dict[str, str]
+    """Model by board (`9x9`), or for all boards (empty key)."""
+    order: int = LAST
+    id: str = ""
+    """The kind by default."""
+    instead_of: tuple[str, ...] = ()
+    """Models of the kind that are not shown, since a larger one is."""
 
 
 class StoredLearner:

@@ -16,7 +16,7 @@ from tengen.board.coordinates import elements, transform
 from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
 from tengen.models.settings import from_plain, to_plain
-from tengen.models.store import Card, StoredLearner, Tensors, check_shapes
+from tengen.models.store import Card, StoredLearner, Tensors, View, check_shapes
 from tengen.network import inputs
 from tengen.network.engine import (
     AT_ONCE,
@@ -69,6 +69,12 @@ class DeepNetwork(StoredLearner):
     """A residual network tied by the symmetries of the board."""
 
     kind = "network"
+    view = View(
+        "Deep network",
+        "Residual blocks tied by the symmetries of the square, learned from experts' games: the "
+        "moves they would play, who will own each point, and the score with its spread.",
+        {"": "tengen-large"}, order=6, id="deep-network", instead_of=("tengen-small",),
+    )  # fmt: skip
     weights_: Tensors
     design_: Design
     teacher_: str = ""

@@ -21,7 +21,7 @@ from tengen.board.counting import count_board
 from tengen.contracts import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
 from tengen.models.settings import from_recipe, to_plain
-from tengen.models.store import Card, StoredLearner, Tensors
+from tengen.models.store import Card, StoredLearner, Tensors, View
 from tengen.records import GameArrays
 from tengen.scoring.features import (
     INPUTS,
@@ -95,6 +95,12 @@ class BlockScorer(StoredLearner):
     """Find which blocks are alive, dead or in seki, with probabilities; learned from scores."""
 
     kind = "scoring"
+    view = View(
+        "Scorer",
+        "Learned from final scores alone which stones live and which are dead. Shades say who "
+        "owns a point, faint stones are dead.",
+        {"": "scorer"}, order=5,
+    )  # fmt: skip
 
     def __init__(self, *, settings: ScorerSettings = _USUAL) -> None:
         self.settings = settings

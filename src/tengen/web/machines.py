@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tengen import extensions
 from tengen.arena.placing import ELO_PER_RANK, fair_handicap, rank_of, recorded
 from tengen.arrays import FloatArray
 from tengen.board import Board, index_of
@@ -161,39 +162,22 @@ class Machine:
     models: dict[str, str]  # model by board (`9x9`), or for all boards (empty key)
 
 
-_SHOWN: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
-    ("symmetry-network", "Symmetry network", "symmetry-network", {"": "isn-9x9"},
-     "714 weights, tied by the symmetries of the square, evaluate every point: who will own it, "
-     "which stones die, where eyes will be."),
-    ("opening-td", "Opening by temporal differences", "opening-td", {"9x9": "td-best-9x9"},
-     "A network that learned openings by self-play, from the final scores of games that an expert "
-     "finished. Shades are the moves it prefers."),
-    ("opening-evolution", "Evolved opening", "opening-evolution",
-     {"13x13": "evolved-spatial-13x13"},
-     "A network evolved over generations by the final scores of its openings. Shades are the "
-     "moves it prefers."),
-    ("move-prediction", "Move predictor", "move-prediction", {"19x19": "predictor-paper"},
-     "Patterns of experts' games, re-ranked by maximum entropy, give every move a probability."),
-    ("scoring", "Scorer", "scoring", {"": "scorer"},
-     "Learned from final scores alone which stones live and which are dead. Shades say who "
-     "owns a point, faint stones are dead."),
-    ("deep-network", "Deep network", "network", {"": "tengen-large"},
-     "Residual blocks tied by the symmetries of the square, learned from experts' games: the "
-     "moves they would play, who will own each point, and the score with its spread."),
-)  # fmt: skip
-_NOT_SHOWN = {"tengen-small"}  # a larger model of its kind is shown
-
-
 def machines() -> list[Machine]:
-    """List all machines: the papers', the deep network, then every model of another kind."""
-    found = [
-        Machine(key, title, about, papers()[key].cited if key in papers() else "", guide, models)
-        for key, title, guide, models, about in _SHOWN
+    """List all machines: kinds of models that have a view, then every model of another kind."""
+    views = [
+        (kind, view)
+        for kind, made in extensions.load_all(extensions.MODELS, type).items()
+        if (view := getattr(made, "view", None)) is not None
     ]
-    taken = _NOT_SHOWN.union(*(machine.models.values() for machine in found))
+    views.sort(key=lambda pair: pair[1].order)
+    known, taken, found = papers(), set[str](), []
+    for kind, view in views:
+        paper = known[kind].cited if kind in known else ""
+        found.append(Machine(view.id or kind, view.title, view.about, paper, kind, view.models))
+        taken |= {*view.models.values(), *view.instead_of}
     for entry in list_models():
         card, name = entry.card, entry.name
-        if card is not None and card.kind not in papers() and name not in taken:
+        if card is not None and card.kind not in known and name not in taken:
             boards = {f"{rows}x{cols}": name for rows, cols in getattr(card, "sizes", None) or ()}
             found.append(Machine(name, name, card.what, "", card.kind, boards or {"": name}))
     return found

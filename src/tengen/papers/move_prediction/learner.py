@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import FloatArray, IntArray
 from tengen.errors import ModelError
-from tengen.models import Card, Run, StoredLearner, fingerprint, from_plain, to_plain
+from tengen.models import Card, Run, StoredLearner, View, fingerprint, from_plain, to_plain
 from tengen.models.store import Tensors
 from tengen.papers.move_prediction import kernels
 from tengen.papers.move_prediction.kernels import PLIES_PER_PHASE, REACH, RING_LIMITS, RINGS, SPAN
@@ -205,6 +205,11 @@ class MovePredictor(StoredLearner):
     """Predict how likely a strong player is to choose each legal move; never a pass."""
 
     kind = "move-prediction"
+    view = View(
+        "Move predictor",
+        "Patterns of experts' games, re-ranked by maximum entropy, give every move a probability.",
+        {"19x19": "predictor-paper"}, order=4,
+    )  # fmt: skip
 
     def __init__(self, *, settings: PredictionSettings = _DEFAULTS) -> None:
         self.settings = settings

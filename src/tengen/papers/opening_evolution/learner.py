@@ -19,7 +19,7 @@ from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, PASS, Board, Point
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError
-from tengen.models import Card, StoredLearner
+from tengen.models import Card, StoredLearner, View
 from tengen.models.runs import Checkpoint, Run
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
@@ -271,6 +271,12 @@ class OpeningEvolution(StoredLearner):
     """A network evolved to play openings, after Kendall 2004."""
 
     kind = "opening-evolution"
+    view = View(
+        "Evolved opening",
+        "A network evolved over generations by the final scores of its openings. Shades are the "
+        "moves it prefers.",
+        {"13x13": "evolved-spatial-13x13"}, order=3,
+    )  # fmt: skip
     weights_: Weights
     breeding_: Breeding  # the last state of the evolution
 

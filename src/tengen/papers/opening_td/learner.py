@@ -22,7 +22,7 @@ from tengen.board.kernels import new_state, seed_stream
 from tengen.board.layout_kernels import HASH, SCALARS
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError, TengenError
-from tengen.models import Card, StoredLearner
+from tengen.models import Card, StoredLearner, View
 from tengen.models.runs import Run
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
@@ -188,6 +188,12 @@ class OpeningTD(StoredLearner):
     """An opening player that learns by temporal differences (Huang 2003); values are in points."""
 
     kind = "opening-td"
+    view = View(
+        "Opening by temporal differences",
+        "A network that learned openings by self-play, from the final scores of games that an "
+        "expert finished. Shades are the moves it prefers.",
+        {"9x9": "td-best-9x9"}, order=2,
+    )  # fmt: skip
     net_: kernels.Net
     games_: int  # number of openings trained on
     scale: float = 10.0  # lead in points that means a 73 % chance to win; a card may override it

@@ -21,7 +21,7 @@ from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.board.kernels import new_state
 from tengen.board.layout_kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError, TengenError
-from tengen.models import Card, StoredLearner
+from tengen.models import Card, StoredLearner, View
 from tengen.models.runs import Run
 from tengen.models.store import Tensors
 from tengen.papers.symmetry_network import kernels
@@ -108,6 +108,12 @@ class SymmetryNetwork(StoredLearner):
     """An internal symmetry network (Blair 2008); `workers` are threads for self-play."""
 
     kind = "symmetry-network"
+    view = View(
+        "Symmetry network",
+        "714 weights, tied by the symmetries of the square, evaluate every point: who will own it, "
+        "which stones die, where eyes will be.",
+        {"": "isn-9x9"}, order=1,
+    )  # fmt: skip
     free_: FloatArray  # the learned parameters
     games_: int  # the number of games they were learned from
     scale: float = _SCALE  # lead in points that means a 73 % chance to win; a card may override it
