@@ -121,7 +121,13 @@ def _points_table(table: str, games: Evidence) -> Table:
     rows.append([f"slope per {every:,}", f"{slope:+.2f}", *slopes])
     columns = ["generation", "paper", *(f"training {seed}" for seed in ours)]
     note = "Double round robin: a win counts 2, a draw 1, a loss -1."
-    return Table(f"{_NAMES[table]}: points of the best networks", columns, rows, note)
+    return Table(
+        f"{_NAMES[table]}: points of the best networks",
+        columns,
+        rows,
+        note,
+        key=f"{table}-points",
+    )
 
 
 def _panel_table(table: str, panel: Evidence) -> Table:
@@ -137,7 +143,13 @@ def _panel_table(table: str, panel: Evidence) -> Table:
     games = len(panel) // (len(rows) * len(wins))
     columns = ["generation", "mean over trainings", *(f"training {seed}" for seed in wins)]
     note = f"{games} games each against {_opponents(panel)}; the interval is over trainings."
-    return Table(f"{_NAMES[table]}: wins against fixed opponents", columns, rows, note)
+    return Table(
+        f"{_NAMES[table]}: wins against fixed opponents",
+        columns,
+        rows,
+        note,
+        key=f"{table}-panel",
+    )
 
 
 def _points_plot(table: str, games: Evidence) -> Plot:
