@@ -513,7 +513,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             made=400, test_games=80, board=9, games=400, sizes=(50, 100, 200, 400),
             widths=(0.0, 0.5, 0.9), reranked=(0, 20, 40),
         ),
-        full=PredictionTables(), minutes=(0.25, 90), needs=lambda size: size.files,
+        full=PredictionTables(), minutes=(0.2, 90), needs=lambda size: size.files,
     ),
     Experiment(
         "move-prediction-match", "move-prediction", "Against GNU Go", match, full=MatchSize(),

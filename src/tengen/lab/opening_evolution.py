@@ -498,7 +498,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             network="spatial", method="better", generations=40, every=10, seeds=1, games=60,
             starts=3,
         ),
-        full=BreedingSize(network="spatial", method="better", seeds=5), minutes=(0.6, 120),
+        full=BreedingSize(network="spatial", method="better", seeds=5), minutes=(0.65, 120),
     ),
     Experiment(
         "opening-evolution-dense", "opening-evolution", "Table I", breeding,

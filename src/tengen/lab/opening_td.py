@@ -588,6 +588,6 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             games=500, pair_games=40, curve_games=0, expert="builtin:playouts=48",
             features=_SMALL_SETS,
         ),
-        full=InputTables(seeds=5), minutes=(0.55, 240),
+        full=InputTables(seeds=5), minutes=(0.55, 150),
     ),
 )  # fmt: skip

@@ -284,7 +284,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     ),
     Experiment(
         "symmetry-network", "symmetry-network", "Self-play and Figure 1", training,
-        quick=_QUICK, full=_FULL, minutes=(1.1, 300),
+        quick=_QUICK, full=_FULL, minutes=(1.15, 300),
     ),
     Experiment(
         "symmetry-snapshots", "symmetry-network", "Figure 1 of any training", snapshots,
