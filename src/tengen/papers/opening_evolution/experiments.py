@@ -494,7 +494,7 @@ SPATIAL = BreedingSize(network="spatial", generations=60_000, every=10_000)
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "opening-evolution-paper", "opening-evolution", "The paper's tables, tested", paper_numbers,
-        quick=PaperSize(), full=PaperSize(400), minutes=(0.2, 1),
+        quick=PaperSize(), full=PaperSize(400), minutes=(0.1, 1),
     ),
     Experiment(
         "opening-evolution", "opening-evolution", "A method that learns", breeding,
@@ -502,7 +502,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             network="spatial", method="better", generations=40, every=10, seeds=1, games=60,
             starts=3,
         ),
-        full=BreedingSize(network="spatial", method="better", seeds=5), minutes=(0.4, 120),
+        full=BreedingSize(network="spatial", method="better", seeds=5), minutes=(0.65, 120),
     ),
     Experiment(
         "opening-evolution-dense", "opening-evolution", "Table I", breeding,

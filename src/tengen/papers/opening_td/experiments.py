@@ -569,7 +569,7 @@ def _table_comparisons(data: dict[str, Any], size: InputTables) -> list[Comparis
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "opening-td", "opening-td", "Learning by self-play", learning, quick=CurveSize(),
-        full=CurveSize(_PAPER_GAMES, 50, 100, 400), minutes=(0.7, 10),
+        full=CurveSize(_PAPER_GAMES, 50, 100, 400), minutes=(0.5, 10),
     ),
     Experiment(
         "opening-td-inputs", "opening-td", "What the inputs add", tables,
@@ -577,6 +577,6 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             games=500, pair_games=40, curve_games=0, expert="builtin:playouts=48",
             features=_SMALL_SETS,
         ),
-        full=InputTables(seeds=5), minutes=(0.4, 240),
+        full=InputTables(seeds=5), minutes=(0.55, 150),
     ),
 )  # fmt: skip
