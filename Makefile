@@ -20,7 +20,7 @@ setup: .venv/ready  ## install everything and compile the kernels
 
 .venv/ready: .venv/installed
 	@# The developers' tools are installed while the kernels are compiled.
-	$(BIN)/python -m pip install --quiet --no-compile 'tengen-go[dev]' & $(BIN)/tengen compile && wait $$!
+	$(BIN)/python -m pip install --quiet --no-compile 'tengen-go[lab,dev]' & $(BIN)/tengen compile && wait $$!
 	touch $@
 
 lab: setup  ## the main job: reproduce the papers at a small scale and write one report

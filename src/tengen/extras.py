@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from tengen.errors import SpecError
@@ -25,10 +26,14 @@ def how_to_get(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
+def need(extra: str, *modules: str) -> None:
+    """Raise `SpecError` with the command if a module of an extra is missing; import nothing."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise SpecError(f"this needs {module}: {how_to_get(extra)}")
+
+
 def import_extra(module: str, extra: str) -> Any:
     """Import a module of an extra; raise `SpecError` with the command if it is missing."""
-    try:
-        return import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        raise SpecError(f"this needs {package}: {how_to_get(extra)}") from None
+    need(extra, module.partition(".")[0])
+    return import_module(module)
