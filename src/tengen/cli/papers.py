@@ -25,6 +25,7 @@ from tengen.cli.options import (
 )
 from tengen.cli.printing import Shown, table
 from tengen.errors import SpecError, TengenError, unknown
+from tengen.extras import need
 from tengen.files import refuse_inputs, write_atomic
 from tengen.models.registry import PREDICTOR
 from tengen.papers.move_prediction.settings import PredictionSettings
@@ -388,6 +389,7 @@ def lab(
 
     An interrupted run continues with the same command.
     """
+    need("lab", "scipy", "matplotlib", "jinja2", "cma")
     from tengen.lab import experiments
     from tengen.lab.rendering import write_report
     from tengen.lab.steps import FULL, QUICK, LabContext, results, run_steps

@@ -20,6 +20,7 @@ from tengen.arena.results import match_result
 from tengen.arrays import FloatArray, IntArray
 from tengen.board import RESIGN, Board, play_random, play_to_end, row_col
 from tengen.errors import TengenError
+from tengen.extras import need
 from tengen.gtp.client import find_program
 from tengen.lab import papers
 from tengen.lab.drawing import EMPTY, ENEMY, OUTSIDE, OWN, UNKNOWN, pattern
@@ -212,6 +213,7 @@ def fit_exactly(
     Splits the weights into positive and negative parts, which makes the penalty linear. Returns
     the weights and the largest entry of the projected gradient, which is 0 at the optimum.
     """
+    need("lab", "scipy")
     from scipy.optimize import Bounds, minimize
     from scipy.sparse import csr_matrix
     from scipy.special import expit

@@ -20,6 +20,7 @@ import numpy as np
 from tengen.arrays import FloatArray
 from tengen.contracts import Player
 from tengen.errors import TengenError
+from tengen.extras import import_extra
 from tengen.lab import papers
 from tengen.lab.result import Findings, Line, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
@@ -240,7 +241,7 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     `p` combines the runs' gains (Stouffer), `p_seeds` is the paired t-test over seeds. `trend` and
     `points` have one slope for all runs' panel rates and round robins, with one intercept per run.
     """
-    from scipy import stats
+    stats = import_extra("scipy.stats", "lab")
 
     gains = [run["gain"] for run in runs]
     z = sum(gain["z"] for gain in gains) / math.sqrt(len(gains))

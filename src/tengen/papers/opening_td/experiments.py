@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tengen.errors import TengenError
+from tengen.extras import import_extra
 from tengen.lab import papers
 from tengen.lab.result import Bars, Findings, Plot, Series, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
@@ -396,7 +397,7 @@ def spread(shares: dict[str, list[float]], paper: dict[str, float]) -> dict[str,
     grid = np.array(list(shares.values()))
     if len(shares) < 3 or grid.shape[1] < 2:
         return None
-    from scipy import stats
+    stats = import_extra("scipy.stats", "lab")
 
     players, seeds = grid.shape
     means = grid.mean(axis=1)
