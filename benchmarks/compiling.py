@@ -44,10 +44,10 @@ def measure_all(most: int = 20) -> None:
                 running[-1][1] += took
 
     event.register("numba:compile", Listener())
-    from tengen.warming import STEPS
+    from tengen.warming import steps
 
     begin = time.process_time()
-    for step in STEPS:
+    for step in steps().values():
         step()
     print(f"{time.process_time() - begin:.1f} s for {len(spent)} functions, {compiled} forms")
     for name, seconds in sorted(spent.items(), key=lambda item: -item[1])[:most]:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from tengen.board import Board
 from tengen.explorer import Openings, build, explore, open_index
-from tengen.warming import STEPS
+from tengen.warming import steps
 
 LINES = ["", "Q16", "Q16 D4", "Q16 D4 Q3 D17"]
 CORNERS = ["", "Q16", "Q16 O17", "Q16 O17 R14"]
 
 
 def main(paths: list[str]) -> None:
-    for step in STEPS:
+    for step in steps().values():
         step()
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "games.openings"

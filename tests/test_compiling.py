@@ -293,18 +293,18 @@ def test_an_interrupt_inside_llvm_is_neither_lost_nor_told_by_it(
 LEAKS = """
 import gc
 from numba.core.runtime import rtsys
-from tengen.warming import STEPS
+from tengen.warming import steps
 
 def kept():
     gc.collect()
     found = rtsys.get_allocation_stats()
     return found.mi_alloc - found.mi_free
 
-for step in STEPS:
+for name, step in steps().items():
     step()
     before = kept()
     step()
-    print(step.__name__, kept() - before)
+    print(name, kept() - before)
 """
 
 

@@ -93,7 +93,7 @@ def counting() -> list[Any]:
 
 
 SCENARIOS = {"board": board, "counting": counting}
-SCENARIOS |= {step.__name__.strip("_"): step for step in warming.STEPS[1:]}
+SCENARIOS |= {name: step for name, step in warming.steps().items() if name != "board"}
 QUICK = ("board", "counting", "records")
 
 

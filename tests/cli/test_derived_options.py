@@ -10,8 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tengen.cli.options import Options, RunFolder, RunOfModel, WorkOptions, command
-from tengen.cli.printing import Shown
+from tengen.commands.options import Options, RunFolder, RunOfModel, WorkOptions, command
+from tengen.commands.printing import Shown
 from tengen.models import CheckedSettings, Run, setting, to_plain
 
 

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from tengen.board import Board
-from tengen.cli.printing import Shown, in_words
 from tengen.cli.terminal import Screen
+from tengen.commands.printing import Shown, in_words
 
 Out = pytest.CaptureFixture[str]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Tengen
 
-from tengen import __version__
-from tengen.cli import EVALUATE, GROUPS, TRAIN
+from tengen import __version__, extensions
+from tengen.cli import GROUPS
 from tengen.errors import Terminated
 
 ROOT = Path(__file__).parents[2]
@@ -33,11 +33,11 @@ def test_help_shows_all_commands_in_five_groups_and_imports_none(tengen: Tengen)
 
 
 def test_every_learner_is_trained_and_evaluated(tengen: Tengen) -> None:
-    assert list(TRAIN) == list(EVALUATE)
+    learners = extensions.entries(extensions.LEARNERS)
     for group in ("train", "evaluate"):
         out = tengen(group, "--help")
-        assert all(name in out for name in TRAIN)
-        assert all("--json" in tengen(group, name, "--help") for name in TRAIN)
+        assert all(name in out for name in learners)
+        assert all("--json" in tengen(group, name, "--help") for name in learners)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_shell_completes_commands_and_options() -> None:
         ).stdout.split()
 
     assert completed("tengen pl") == ["play", "players"]
-    assert completed("tengen train s") == ["self-play", "scoring", "symmetry-network"]
+    assert completed("tengen train s") == ["scoring", "self-play", "symmetry-network"]
     assert completed("tengen play --pla") == ["--player", "--plain"]
 
 

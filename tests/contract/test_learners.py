@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,9 +11,10 @@ import numpy as np
 import pytest
 from tests.needs import need
 
+from tengen import extensions
 from tengen.board import BLACK, PASS, WHITE, Board, play_random
 from tengen.contracts import check_learner
-from tengen.models import KINDS, from_plain, load_model, read_card, to_plain
+from tengen.models import from_plain, load_model, model_class, read_card, to_plain
 from tengen.records import Corpus, GameArrays, GameRecord
 from tengen.records.arrays import from_records
 from tengen.records.sgf_properties import Result
@@ -118,13 +118,7 @@ FITS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def learner_class(kind: str) -> type[Any]:
-    module, _, name = KINDS[kind].partition(":")
-    found: type[Any] = getattr(importlib.import_module(module), name)
-    return found
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", extensions.entries(extensions.MODELS))
 def test_a_learner_has_manners(kind: str, tmp_path: Path) -> None:
     assert kind in FITS, f"say how a small {kind} is fitted"
 
@@ -136,8 +130,8 @@ def test_a_learner_has_manners(kind: str, tmp_path: Path) -> None:
         one, two = tensors
         return one.keys() == two.keys() and all(np.array_equal(one[n], two[n]) for n in one)
 
-    fitted = check_learner(learner_class(kind), FITS[kind], tmp_path, same=same)
-    again = learner_class(kind).load(tmp_path / "checked.safetensors")
+    fitted = check_learner(model_class(kind), FITS[kind], tmp_path, same=same)
+    again = model_class(kind).load(tmp_path / "checked.safetensors")
     assert again.settings == fitted.settings
     again.save(tmp_path / "again.safetensors")
     cards = [read_card(tmp_path / name) for name in ("checked.safetensors", "again.safetensors")]

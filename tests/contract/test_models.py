@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tengen import extensions
 from tengen.board import Board
 from tengen.contracts import (
     Evaluator,
@@ -20,7 +21,7 @@ from tengen.contracts import (
     sample_boards,
     win_probability,
 )
-from tengen.models import KINDS, list_models, load_learner, load_model, save_model
+from tengen.models import list_models, load_learner, load_model, save_model
 from tengen.players.mcts import MctsPlayer
 
 MODELS = {info.name: info for info in list_models()}
@@ -48,10 +49,10 @@ def boards_for(name: str) -> list[Board]:
 
 
 def test_every_kind_and_every_model_is_known() -> None:
-    assert set(OFFERS) == set(KINDS)
+    assert set(OFFERS) == set(extensions.entries(extensions.MODELS))
     for info in MODELS.values():
         assert info.card is not None, info.error
-        assert info.card.kind in KINDS and info.card.name == info.name
+        assert info.card.kind in OFFERS and info.card.name == info.name
 
 
 @pytest.mark.parametrize("name", MODELS)

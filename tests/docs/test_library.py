@@ -8,12 +8,13 @@ import importlib.util
 import random
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 from tests.needs import need
 
-from tengen import Board
+from tengen import Board, extensions
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
@@ -100,11 +101,9 @@ def test_the_programs_of_the_library_guide(tmp_path: Path, monkeypatch: pytest.M
 def test_the_examples_of_the_extending_guide(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tengen.models import registry
-    from tengen.players import spec
-
-    monkeypatch.setattr(registry, "KINDS", dict(registry.KINDS))
-    monkeypatch.setattr(spec, "PLAYERS", players := dict(spec.PLAYERS))
+    monkeypatch.setattr(extensions, "entries", cache(extensions.entries.__wrapped__))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("nearby", "capture"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     run_sessions("extending.md", monkeypatch)
-    assert "capture" in players

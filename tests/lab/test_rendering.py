@@ -106,7 +106,7 @@ def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
 def test_the_command_prints_text_tables_and_comparisons(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tengen.cli.papers import _print_findings
+    from tengen.cli.lab import _print_findings
 
     _print_findings(good(LabContext(tmp_path, 3, 1)))
     text = capsys.readouterr().out

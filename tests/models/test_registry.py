@@ -6,6 +6,7 @@ import json
 import struct
 import sys
 import types
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tengen import models
+from tengen import extensions, models
 from tengen.cli import run
 from tengen.errors import ModelError
 from tengen.models import (
-    KINDS,
     Card,
     Measurement,
     find_model,
@@ -29,7 +29,6 @@ from tengen.models import (
     load_policy,
     load_scorer,
     read_card,
-    register_kind,
     save_model,
 )
 from tengen.models.registry import PREDICTOR, network_for, policy_for
@@ -54,11 +53,11 @@ class Toy:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TENGEN_MODELS", str(tmp_path))
     monkeypatch.setattr(models.store, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr(models.registry, "KINDS", dict(KINDS))
+    monkeypatch.setattr(extensions, "entries", cache(extensions.entries.__wrapped__))
     toys = types.ModuleType("toys_of_this_test")
     toys.Toy = Toy  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toys_of_this_test", toys)
-    register_kind("toy", "toys_of_this_test:Toy")
+    extensions.register(extensions.MODELS, "toy", "toys_of_this_test:Toy")
     card = Card(name="mine", kind="toy", what="A toy.", results=[{"what": "elo", "value": 12}])
     save_model(tmp_path / "mine.safetensors", {"w": np.array([0.5, 0.5])}, card)
     return tmp_path
@@ -97,11 +96,9 @@ def test_an_unread_kind_is_one_clear_error(folder: Path) -> None:
     save_model(folder / "odd.safetensors", {"w": np.zeros(1)}, Card(name="o", kind="odd", what=""))
     with pytest.raises(ModelError, match="no reader is registered for models of kind 'odd'"):
         load_learner("odd")
-    register_kind("odd", "no_such_module:Nothing")
-    with pytest.raises(ModelError, match="need no_such_module:Nothing"):
+    extensions.register(extensions.MODELS, "odd", "no_such_module:Nothing")
+    with pytest.raises(ModelError, match=r"odd\.safetensors.*no_such_module:Nothing"):
         load_learner("odd")
-    with pytest.raises(ModelError, match="module:class"):
-        register_kind("odd", "nonsense")
 
 
 def test_the_users_folder_hides_shipped_names_and_damage_is_listed(folder: Path) -> None:

@@ -25,10 +25,9 @@ from tengen.network.engine import (
     transformed,
 )
 from tengen.network.engine_kernels import ADD, COLS, RELU, ROWS, STORE, convolve
-from tengen.network.evaluation import SIZES, describe, equivariance_error
 from tengen.network.inputs import N_PLANES, Positions
 from tengen.network.layers import lay_out, operations, tied_places
-from tengen.network.learner import check_size, untrained
+from tengen.network.learner import SIZES, check_size, equivariance_error, untrained
 
 TINY = DESIGNS["tiny"]
 TWO = replace(TINY, move_outputs=2)
@@ -141,7 +140,7 @@ def test_operations_are_counted() -> None:
 
 
 def test_a_network_is_described() -> None:
-    told = describe(untrained(TINY))
+    told = untrained(TINY).describe()
     assert told["free_parameters"] == untrained(TINY).free_parameters > 1000
     assert told["channels"] == 16 and told["blocks"] == 3 and told["symmetric"]
     assert told["operations"] == operations(TINY) > operations(TINY, 9, 9)

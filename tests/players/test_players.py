@@ -26,7 +26,7 @@ from tengen.errors import SpecError
 from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.models import load_evaluator
 from tengen.network import inputs
-from tengen.players import PLAYERS, make_expert, make_player
+from tengen.players import make_expert, make_player, player_kinds
 from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch
 from tengen.players.evaluators import EVALUATORS, POLICIES, AreaEvaluator, make_policy
 from tengen.players.external import ExternalPlayer
@@ -54,7 +54,7 @@ SPECS = [
 
 
 def test_every_kind_is_here() -> None:
-    assert {*(spec.partition(":")[0] for spec in SPECS), "gtp"} == set(PLAYERS)
+    assert {*(spec.partition(":")[0] for spec in SPECS), "gtp"} == set(player_kinds())
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -16,7 +16,7 @@ from tengen.board import PASS, RESIGN, Board
 from tengen.cli import run
 from tengen.contracts import check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
-from tengen.players import PLAYERS, make_expert, make_player, parse_spec
+from tengen.players import make_expert, make_player, parse_spec, player_kinds
 from tengen.players.evaluators import make_evaluator, make_policy
 from tengen.players.simple import OpeningPlayer, RandomPlayer
 
@@ -95,7 +95,7 @@ def test_experts_are_builtin_or_players() -> None:
 
 
 def test_every_example_of_the_table_parses() -> None:
-    for kind in PLAYERS.values():
+    for kind in player_kinds().values():
         assert parse_spec(kind.example)[0] == kind.name
         assert kind.help.endswith(".")
 
@@ -103,14 +103,16 @@ def test_every_example_of_the_table_parses() -> None:
 def test_the_command_lists_all_players_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["players", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert [row["name"] for row in rows] == list(PLAYERS)
+    assert [row["name"] for row in rows] == list(player_kinds())
     assert run(["players", "mcts", "--json"]) == 0
     one = json.loads(capsys.readouterr().out)
     assert {"playouts", "seconds"} <= {option["name"] for option in one["options"]}
 
 
 def test_importing_the_table_needs_no_numba() -> None:
-    code = "import sys, tengen.cli.models, tengen.cli.options; sys.exit('numba' in sys.modules)"
+    code = (
+        "import sys, tengen.cli.models, tengen.commands.options; sys.exit('numba' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from tengen.board import PASS, WHITE, Board
 from tengen.board.coordinates import transform
+from tengen.cli import _app
 from tengen.cli import run as tengen
 from tengen.models import load_scorer
 from tengen.scoring import BlockScorer
@@ -178,11 +179,7 @@ def sgf(picture, result, moves=";B[];W[]", extra=""):
 
 
 def run(*arguments):
-    from tengen.cli.games import app as games
-    from tengen.cli.papers import app as scoring
-
-    app, rest = (games, arguments) if arguments[0] == "score" else (scoring, arguments)
-    answer = CliRunner().invoke(app, [*map(str, rest)])
+    answer = CliRunner().invoke(_app, [*map(str, arguments)])
     assert answer.exit_code == 0, answer.output
     return answer.stdout
 
@@ -230,7 +227,7 @@ def test_score_says_when_a_game_was_not_counted(tmp_path):
 def test_evaluate_has_its_keys(tmp_path):
     file = tmp_path / "games.sgf"
     file.write_text("\n".join([sgf(DEAD, "B+6.5"), sgf(DEAD, "W+20.5")]))
-    words = ("evaluate-scoring", file, "--json", "--quiet")
+    words = ("evaluate", "scoring", file, "--json", "--quiet")
     answer = json.loads(run(*words, "--baselines", "--out", tmp_path))
     assert json.loads((tmp_path / "evaluation.json").read_text()) == answer
     low, high = answer["exact_interval"]

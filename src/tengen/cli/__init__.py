@@ -13,50 +13,58 @@ import sys
 import threading
 import traceback
 import warnings
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from tengen import __version__
+from tengen import __version__, extensions
 from tengen.errors import TengenError, Terminated
 from tengen.sanitize import printable
 
 
 class Entry(NamedTuple):
-    """A command and its line in the help; MODULE or MODULE.GROUP is a group of commands."""
+    """A command and its line in the help; MODULE or MODULE.GROUP is a group of commands.
 
-    place: str | dict[str, Entry]
-    help: str
+    A function returns the command or the entries of a group; another the line.
+    """
+
+    place: str | Callable[[], Any]
+    line: str | Callable[[], str]
+
+    @property
+    def help(self) -> str:
+        """The line in the help."""
+        return self.line if isinstance(self.line, str) else self.line()
 
 
-# Learner -> module, help of `train`, help of `evaluate`.
-_LEARNERS = {
-    "network": ("networks", "Train the deep network on games.", "Measure a network on games."),
-    "self-play": (
-        "networks", "Train a network on games against itself.",
-        "Play the snapshots of a run against each other.",
-    ),
-    "move-prediction": (
-        "papers", "Train a move predictor (Araki 2007).", "Measure a move predictor on games."
-    ),
-    "scoring": (
-        "papers", "Train a scorer of finished games (Burzillo).",
-        "Compare a scorer with recorded results.",
-    ),
-    "symmetry-network": (
-        "papers", "Train a symmetry network (Blair 2008).", "Play a network against a player."
-    ),
-    "opening-td": (
-        "papers", "Train opening players by TD (Huang 2003).",
-        "Play a model's openings against a player.",
-    ),
-    "opening-evolution": ("papers", "Evolve openings (Kendall 2004).", "Play evolved openings."),
-}  # fmt: skip
-TRAIN = {name: Entry(f"{at}:train-{name}", line) for name, (at, line, _) in _LEARNERS.items()}
-EVALUATE = {name: Entry(f"{at}:evaluate-{name}", line) for name, (at, _, line) in _LEARNERS.items()}
+def _learners(verb: str) -> dict[str, Entry]:
+    """Return the command of each registered learner, `train` or `evaluate`."""
+    names = extensions.entries(extensions.LEARNERS)
+    return {n: Entry(partial(_learner, verb, n), partial(_learner_help, verb, n)) for n in names}
+
+
+def _learner(verb: str, name: str) -> Any:
+    from tengen.commands import command
+    from tengen.commands.learners import learner
+
+    app = typer.Typer()
+    command(app)(getattr(learner(name), verb))
+    return next(iter(typer.main.get_group(app).commands.values()))
+
+
+def _learner_help(verb: str, name: str) -> str:
+    from tengen.commands.learners import learner
+
+    try:
+        return str(getattr(learner(name), f"{verb}_help"))
+    except extensions.ExtensionError as failure:
+        return str(failure)
+
 
 GROUPS: dict[str, dict[str, Entry]] = {
     "Play": {
@@ -76,9 +84,11 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "arena": Entry("arena", "Play matches and tournaments; rate players."),
     },
     "Learn": {
-        "train": Entry(TRAIN, "Train a learner."),
-        "evaluate": Entry(EVALUATE, "Measure what a learner has learned."),
-        "lab": Entry("papers:lab", "Reproduce the five papers and write one report."),
+        "train": Entry(partial(_learners, "train"), "Train a learner."),
+        "evaluate": Entry(
+            partial(_learners, "evaluate"), "Measure what a learner has learned."
+        ),
+        "lab": Entry("lab:lab", "Reproduce the five papers and write one report."),
         "models": Entry("models", "List, show, export and average models."),
         "players": Entry("models.lists:players", "List the players and their options."),
     },
@@ -111,7 +121,7 @@ class LazyGroup(TyperGroup):
         if entry is None:
             return None
         if self.completing:  # only the name and the help are needed
-            return TyperCommand(cmd_name, help=entry.help)
+            return TyperCommand(cmd_name, help=entry.line if isinstance(entry.line, str) else "")
         command = _load(entry.place)
         command.name = cmd_name
         command.help = command.help or entry.help
@@ -146,9 +156,12 @@ def _lazy_group(sections: dict[str, dict[str, Entry]]) -> type[LazyGroup]:
     return type("Group", (LazyGroup,), {"sections": sections})
 
 
-def _load(place: str | dict[str, Entry]) -> Any:
+def _load(place: str | Callable[[], Any]) -> Any:
     if not isinstance(place, str):
-        return _lazy_group({"Commands": place})(no_args_is_help=True, rich_markup_mode=None)
+        found = place()
+        if not isinstance(found, dict):
+            return found
+        return _lazy_group({"Commands": found})(no_args_is_help=True, rich_markup_mode=None)
     where, _, name = place.partition(":")
     module, _, group_name = where.partition(".")
     found = importlib.import_module(f"tengen.cli.{module}")

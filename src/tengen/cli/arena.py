@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tengen.cli.options import (
+from tengen.commands.options import (
     BoardSize,
     Options,
     RulesName,
@@ -18,7 +18,7 @@ from tengen.cli.options import (
     flag,
     option,
 )
-from tengen.cli.printing import Shown, table
+from tengen.commands.printing import Shown, table
 from tengen.errors import TengenError
 from tengen.files import refuse_inputs, write_atomic
 

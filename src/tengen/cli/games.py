@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tengen.cli.options import Records, Seed, WorkOptions, argument, command, flag, option
-from tengen.cli.printing import Shown, table
+from tengen.commands.options import Records, Seed, WorkOptions, argument, command, flag, option
+from tengen.commands.printing import Shown, table
 from tengen.errors import ModelError, RecordError, SpecError, TengenError
 from tengen.files import refuse_inputs, write_atomic
 from tengen.reviews import ReviewSettings

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tengen.cli.options import Json, argument, command, option
-from tengen.cli.printing import Shown, table
+from tengen.commands.options import Json, argument, command, option
+from tengen.commands.printing import Shown, table
 from tengen.errors import SpecError, unknown
 from tengen.files import refuse_inputs
 
@@ -83,32 +83,12 @@ def average(
 
 
 def _details(name: str, card: Card) -> dict[str, Any]:
-    """Return the size and the equivariance error of a network; nothing for other models."""
-    if card.kind == "network":
-        from tengen.network import DeepNetwork
-        from tengen.network.evaluation import describe
+    """Return what a model of this kind says of itself (`describe`); networks: size, symmetry."""
+    from tengen.extensions import MODELS, entries
+    from tengen.models import load_learner, model_class
 
-        return describe(DeepNetwork.load(name))
-    if card.kind == "symmetry-network":
-        from tengen.papers.symmetry_network import SymmetryNetwork
-        from tengen.papers.symmetry_network import network as definition
-
-        network = SymmetryNetwork.load(name)
-        shape, sizes = network.architecture, (5, 9, 19)
-        errors = (definition.equivariance_error(shape, network.free_, size=n) for n in sizes)
-        return {
-            "free_parameters": shape.weights,
-            "biases": shape.size - shape.weights,
-            "hidden": shape.hidden,
-            "inputs": definition.INPUTS,
-            "outputs": len(definition.OUTPUTS),
-            "equivariance_error": max(errors),
-            "connections_per_cell": shape.connections,
-            "parts": {name: tying.free for name, tying in shape.parts.items()},
-            "mixture": shape.cell.counts,
-            "games": network.games_,
-        }
-    return {}
+    known = card.kind in entries(MODELS) and hasattr(model_class(card.kind), "describe")
+    return load_learner(name).describe() if known else {}
 
 
 def _row(entry: Any) -> tuple[str, str, str, str]:
@@ -152,11 +132,12 @@ def players(
 ) -> None:
     """List the players and how to name them, or show one player's options."""
     from tengen.arena.placing import rank_of, recorded
-    from tengen.players import PLAYERS
+    from tengen.players import player_kinds
 
-    if name is not None and name not in PLAYERS:
-        raise SpecError(unknown("player", name, PLAYERS))
-    kinds = [PLAYERS[name]] if name else list(PLAYERS.values())
+    known = player_kinds()
+    if name is not None and name not in known:
+        raise SpecError(unknown("player", name, known))
+    kinds = [known[name]] if name else list(known.values())
     values = [_kind_value(kind) for kind in kinds]
     if shown.as_json(values[0] if name else values):
         return

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
-from tengen.cli.options import Resumable, RunOfModel, Seed, WorkOptions, command, flag, option
-from tengen.cli.printing import Shown
+from tengen.commands import Learner, Resumable, RunOfModel, Seed, Shown, WorkOptions, flag, option
 from tengen.errors import SpecError
 from tengen.extras import need
 from tengen.files import refuse_inputs
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tengen.network import Shard
     from tengen.network.shards import Made
 
-app = typer.Typer()
-
 _Games = Annotated[
     list[str], typer.Argument(help="SGF files, folders or archives, or folders of shards.")
 ]
@@ -33,7 +31,6 @@ _ScorerOption = Annotated[
 ]
 
 
-@command(app)
 def train_network(
     games: _Games,
     settings: NetworkSettings,
@@ -105,7 +102,6 @@ def train_network(
     shown.result({"model": str(out), "games": number, "free_parameters": network.free_parameters})
 
 
-@command(app)
 def evaluate_network(
     games: _Games,
     model: str = option("tengen-large", "Name or path of a network."),
@@ -163,7 +159,6 @@ def _batch_line(row: dict[str, Any], steps: int) -> str:
 _REPORT_SECONDS = 10.0
 
 
-@command(app)
 def train_self_play(
     settings: SelfPlaySettings,
     lesson: Resumable,
@@ -235,7 +230,6 @@ def _record(
     shown.result({"shards": files, **result}, f"Shards in {out}")
 
 
-@command(app)
 def evaluate_self_play(
     run: Annotated[Path, typer.Argument(help="Folder of the run.")],
     size: int | None = option(None, "The run's first size by default.", min=5, max=19),
@@ -262,3 +256,32 @@ def evaluate_self_play(
     with LiveTable(names, [], quiet=shown.quiet) as listener:
         steps = rate_snapshots(plan, run / RESULTS, listener=listener, **vars(work))
     shown.result(steps, str(run))
+
+
+def _warm() -> list[Any]:
+    """Run the kernels once."""
+    from tengen.board import BLACK, Board
+    from tengen.network.inputs_kernels import encode_games
+    from tengen.network.learner import untrained
+    from tengen.network.settings import Design
+
+    network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
+    priors = network.priors(Board(5, moves="B C3"))
+    moves, colours = np.zeros(1, np.int16), np.full(1, BLACK, np.int8)
+    offsets, none = np.array([0, 1]), np.zeros(0, np.int16)
+    codes = np.empty((1, 25), np.uint8)
+    encode_games(
+        moves, colours, offsets, none, none.astype(np.int8), np.zeros(2, np.int64),
+        np.ones(1, np.bool_), 0, 1, 5, 5, codes,
+    )  # fmt: skip
+    return [priors, codes]
+
+
+NETWORK = Learner(
+    train_network, evaluate_network,
+    "Train the deep network on games.", "Measure a network on games.", _warm,
+)  # fmt: skip
+SELF_PLAY = Learner(
+    train_self_play, evaluate_self_play,
+    "Train a network on games against itself.", "Play the snapshots of a run against each other.",
+)  # fmt: skip

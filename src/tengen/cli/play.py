@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tengen.cli.options import Json, Options, OwnSeed, RulesName, command, flag, option
-from tengen.cli.printing import Shown, standard_input
+from tengen.commands.options import Json, Options, OwnSeed, RulesName, command, flag, option
+from tengen.commands.printing import Shown, standard_input
 from tengen.errors import TengenError
 
 if TYPE_CHECKING:

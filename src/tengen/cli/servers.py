@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tengen.cli.options import OwnSeed, PlayerName, Quiet, RulesName, Seed, flag, option
-from tengen.cli.printing import Shown, standard_input
+from tengen.commands.options import OwnSeed, PlayerName, Quiet, RulesName, Seed, flag, option
+from tengen.commands.printing import Shown, standard_input
 from tengen.errors import SpecError, TengenError
 
 if TYPE_CHECKING:

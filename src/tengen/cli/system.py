@@ -18,8 +18,8 @@ from typing import Any
 import typer
 
 from tengen import __version__
-from tengen.cli.options import Quiet, command, option
-from tengen.cli.printing import Shown
+from tengen.commands.options import Quiet, command, option
+from tengen.commands.printing import Shown
 from tengen.errors import SpecError, unknown
 from tengen.extras import DISTRIBUTION, EXTRAS, how_to_get
 
@@ -103,7 +103,7 @@ def compile_(
     """Compile all kernels and store them; takes a minute or two, once."""
     from tengen.compiling import cache_folder, import_kernels, prune
     from tengen.jit import kernels
-    from tengen.warming import STEPS
+    from tengen.warming import steps
 
     shown = Shown(quiet=quiet)
     begin = time.perf_counter()
@@ -113,15 +113,15 @@ def compile_(
     shown.remark(f"compiling {missing} kernels into {cache_folder()}")
     before = _stored(cache_folder())
     pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-    first, *others = STEPS
+    first, *others = steps().values()
     try:
         with shown.progress() as bar:
 
-            def finish(steps: list[Future[Any]]) -> None:
-                """Show progress until the steps are done."""
-                while wait(steps, timeout=_INTERVAL).not_done:
+            def finish(begun: list[Future[Any]]) -> None:
+                """Show progress until these steps are done."""
+                while wait(begun, timeout=_INTERVAL).not_done:
                     bar("kernels", min(_stored(cache_folder()) - before, missing), missing)
-                for step in steps:
+                for step in begun:
                     step.result()
 
             # The board first, because the others contain its kernels.

@@ -1,14 +1,13 @@
 """Models on disk with their cards, training runs with checkpoints, settings."""
 
 from tengen.models.registry import (
-    KINDS,
     has_model,
     list_models,
     load_evaluator,
     load_learner,
     load_policy,
     load_scorer,
-    register_kind,
+    model_class,
 )
 from tengen.models.runs import Run, read_metrics, read_run, resumed_settings
 from tengen.models.settings import CheckedSettings, fingerprint, from_plain, setting, to_plain
@@ -24,7 +23,6 @@ from tengen.models.store import (
 )
 
 __all__ = [
-    "KINDS",
     "Card",
     "CheckedSettings",
     "Measurement",
@@ -41,10 +39,10 @@ __all__ = [
     "load_model",
     "load_policy",
     "load_scorer",
+    "model_class",
     "read_card",
     "read_metrics",
     "read_run",
-    "register_kind",
     "resumed_settings",
     "save_model",
     "setting",

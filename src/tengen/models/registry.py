@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tengen import extensions
 from tengen.contracts import Evaluator, Policy, Scorer
 from tengen.errors import ModelError
+from tengen.extensions import ExtensionError
 from tengen.models.store import Card, find_model, model_names, read_card
-
-# Kind of model -> module:class, imported when needed, with a classmethod `load(path)`.
-KINDS: dict[str, str] = {
-    "symmetry-network": "tengen.papers.symmetry_network:SymmetryNetwork",
-    "move-prediction": "tengen.papers.move_prediction:MovePredictor",
-    "scoring": "tengen.scoring:BlockScorer",
-    "network": "tengen.network:DeepNetwork",
-    "opening-td": "tengen.papers.opening_td:OpeningTD",
-    "opening-evolution": "tengen.papers.opening_evolution:OpeningEvolution",
-}
 
 _SHARED = 12  # shared models that are kept; play, web and reviews use ten of the shipped ones
 
@@ -37,13 +28,6 @@ class ModelInfo:
     bytes: int
     card: Card | None
     error: str = ""
-
-
-def register_kind(kind: str, target: str) -> None:
-    """Register `target`, written `module:class`, as the reader of models of `kind`."""
-    if target.count(":") != 1:
-        raise ModelError(f"{target!r} does not say module:class")
-    KINDS[kind] = target
 
 
 def has_model(path_or_name: str | os.PathLike[str]) -> bool:
@@ -77,17 +61,17 @@ def load_learner(path_or_name: str | os.PathLike[str], *, shared: bool = False) 
     if shared:
         now = path.stat()
         return _shared(path.resolve(), now.st_mtime_ns, now.st_size)
-    kind = read_card(path).kind
-    if kind not in KINDS:
-        raise ModelError(f"{path}: no reader is registered for models of kind {kind!r}")
-    module, _, name = KINDS[kind].partition(":")
     try:
-        reader = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as failure:
-        raise ModelError(
-            f"{path}: models of kind {kind!r} need {KINDS[kind]} ({failure})"
-        ) from None
-    return reader.load(path)
+        return model_class(read_card(path).kind).load(path)
+    except ExtensionError as failure:
+        raise ModelError(f"{path}: {failure}") from failure
+
+
+def model_class(kind: str) -> type[Any]:
+    """Return the class that reads models of a kind."""
+    if kind not in extensions.entries(extensions.MODELS):
+        raise ExtensionError(f"no reader is registered for models of kind {kind!r}")
+    return extensions.load(extensions.MODELS, kind, type)
 
 
 @lru_cache(maxsize=_SHARED)

@@ -2,7 +2,7 @@
 
 A field made by `setting` carries its help, bounds and choices. From them follow the checks (by
 pydantic), the TOML of a run's folder, the recipe of a model's card, and the options of a command
-(see `cli.options.command`). Plain fields are not offered as options.
+(see `commands.options.command`). Plain fields are not offered as options.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)

@@ -175,7 +175,7 @@ _RENAMED_KINDS = {"deep-network": "network"}
 class Card(BaseModel):
     """The card in the header of a model file, under the key `tengen.card`.
 
-    `kind` says which learner reads it (see `registry.KINDS`); `scale` turns values into win
+    `kind` says which learner reads it (see `registry.model_class`); `scale` turns values into win
     probabilities; `sizes` lists the boards (rows, columns) it is for, empty for any.
     """
 

@@ -16,12 +16,8 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
-from tengen.board import Board
-from tengen.board.coordinates import elements, transform
-from tengen.board.playouts import play_random
-from tengen.network.engine import Engine, EngineOutput
-from tengen.network.inputs import Positions, of_boards
-from tengen.network.layers import operations
+from tengen.network.engine import EngineOutput
+from tengen.network.inputs import Positions
 from tengen.network.learner import DeepNetwork
 from tengen.network.shards import Shard
 
@@ -134,46 +130,3 @@ def _rank_moves(rows: FloatArray, moves: IntArray) -> dict[str, FloatArray]:
         f"top{n}": np.clip((n - better) / equal, 0, 1) * np.isfinite(chosen) for n in TOPS
     }
     return {**found, "log_loss": np.minimum(total - chosen, 50.0)}
-
-
-SIZES = ((5, 5), (6, 6), (7, 7), (9, 9), (13, 13), (19, 19), (25, 25), (5, 9), (13, 8))
-"""Boards on which the symmetry is measured."""
-
-
-def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
-    """Return the largest difference between evaluating a turned board and turning the answer."""
-    rng = np.random.default_rng(seed)
-    worst = 0.0
-    for rows, cols in SIZES:
-        board = play_random(Board(rows, cols), rows * cols // 2, rng)
-        planes = of_boards([board]).planes()
-        plain = engine.judge_planes(planes)
-        for element in elements(rows, cols)[1:]:
-            turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
-            said = engine.judge_planes(np.ascontiguousarray(turned))
-            for here, there in zip(plain, said, strict=True):
-                if here is None or there is None:
-                    continue
-                expected = here.ravel().copy()
-                if len(expected) > 1:  # one number per point, then one for a pass
-                    board_part = expected[: rows * cols].reshape(rows, cols)
-                    expected[: rows * cols] = transform(board_part, element).ravel()
-                # For numbers above one (scores, mostly) the relative error counts.
-                size = np.maximum(1, np.abs(expected))
-                worst = max(worst, float((np.abs(there[0] - expected) / size).max()))
-    return worst
-
-
-def describe(network: DeepNetwork) -> dict[str, Any]:
-    """Return the size of a network and how exactly it keeps the symmetries."""
-    design = network.design_
-    return {
-        "free_parameters": network.free_parameters,
-        "fields": design.fields,
-        "channels": design.channels,
-        "blocks": design.blocks,
-        "symmetric": design.symmetric,
-        "ladders": design.ladders,
-        "operations": operations(design),
-        "equivariance_error": equivariance_error(network.engine),
-    }

@@ -12,6 +12,8 @@ import numpy as np
 
 from tengen.arrays import Float32Array, FloatArray
 from tengen.board import BLACK, Board
+from tengen.board.coordinates import elements, transform
+from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
 from tengen.models.settings import from_plain, to_plain
 from tengen.models.store import Card, StoredLearner, Tensors, check_shapes
@@ -24,7 +26,7 @@ from tengen.network.engine import (
     gpu_wanted,
     torch_or_refuse,
 )
-from tengen.network.layers import weights_of
+from tengen.network.layers import operations, weights_of
 from tengen.network.settings import (
     DESIGNS,
     Design,
@@ -154,6 +156,20 @@ class DeepNetwork(StoredLearner):
         """How many weights were learned."""
         return sum(math.prod(w.shape) for w in weights_of(self.design_).values() if w.learned)
 
+    def describe(self) -> dict[str, Any]:
+        """Return the size of the network and how exactly it keeps the symmetries."""
+        design = self.design_
+        return {
+            "free_parameters": self.free_parameters,
+            "fields": design.fields,
+            "channels": design.channels,
+            "blocks": design.blocks,
+            "symmetric": design.symmetric,
+            "ladders": design.ladders,
+            "operations": operations(design),
+            "equivariance_error": equivariance_error(self.engine),
+        }
+
     def judge(self, boards: Sequence[Board]) -> EngineOutput:
         """Judge boards of one size, each from its side to move."""
         check_size(boards[0].rows, boards[0].cols)
@@ -257,6 +273,34 @@ def _evaluations(boards: Sequence[Board], said: EngineOutput) -> list[Evaluation
         )
         for row, sign in enumerate(signs.tolist())
     ]  # fmt: skip
+
+
+SIZES = ((5, 5), (6, 6), (7, 7), (9, 9), (13, 13), (19, 19), (25, 25), (5, 9), (13, 8))
+"""Boards on which the symmetry is measured."""
+
+
+def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
+    """Return the largest difference between evaluating a turned board and turning the answer."""
+    rng = np.random.default_rng(seed)
+    worst = 0.0
+    for rows, cols in SIZES:
+        board = play_random(Board(rows, cols), rows * cols // 2, rng)
+        planes = inputs.of_boards([board]).planes()
+        plain = engine.judge_planes(planes)
+        for element in elements(rows, cols)[1:]:
+            turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
+            said = engine.judge_planes(np.ascontiguousarray(turned))
+            for here, there in zip(plain, said, strict=True):
+                if here is None or there is None:
+                    continue
+                expected = here.ravel().copy()
+                if len(expected) > 1:  # one number per point, then one for a pass
+                    board_part = expected[: rows * cols].reshape(rows, cols)
+                    expected[: rows * cols] = transform(board_part, element).ravel()
+                # For numbers above one (scores, mostly) the relative error counts.
+                size = np.maximum(1, np.abs(expected))
+                worst = max(worst, float((np.abs(there[0] - expected) / size).max()))
+    return worst
 
 
 def untrained(design: Design, *, seed: int = 1) -> DeepNetwork:

@@ -1,26 +1,26 @@
 """Players by spec string, such as `make_player("mcts:playouts=500")`, and the built-in expert.
 
-`PLAYERS` lists them.
+`player_kinds` lists them.
 """
 
 from tengen.players.spec import (
-    PLAYERS,
     Option,
     PlayerKind,
     gnugo,
     make_expert,
     make_player,
     parse_spec,
+    player_kinds,
     reaches_out,
 )
 
 __all__ = [
-    "PLAYERS",
     "Option",
     "PlayerKind",
     "gnugo",
     "make_expert",
     "make_player",
     "parse_spec",
+    "player_kinds",
     "reaches_out",
 ]

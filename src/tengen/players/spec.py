@@ -1,10 +1,10 @@
-"""Players and experts from spec strings such as `mcts:playouts=500`, and the table of players.
+"""Players and experts from spec strings such as `mcts:playouts=500`.
 
 A spec is `NAME` or `NAME:key=value,...`. After `gtp:` the rest is a command line. An option that
 names another player (`then=`) takes the rest of the string, so it comes last:
 `opening:model=td-best-9x9,moves=15,then=mcts:playouts=500`. A value may be put in double quotes
-to hold a comma: `greedy:model="a,b.safetensors"`. A module is imported only when one of its players
-is made. `plugins` makes `python:package.module:Class`.
+to hold a comma: `greedy:model="a,b.safetensors"`. `kinds` has the players of this package,
+`plugins` makes `python:package.module:Class`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, cast
 
+from tengen import extensions
 from tengen.contracts import Expert, Player
 from tengen.errors import SpecError, unknown
 
@@ -38,7 +39,7 @@ class Option:
 
 @dataclass(frozen=True)
 class PlayerKind:
-    """One row of the table of players; `target` is its module and class in this package."""
+    """A kind of players; `target` is `module:class`, imported when one is made."""
 
     name: str
     target: str
@@ -47,6 +48,8 @@ class PlayerKind:
     example: str = ""
     arguments: str = ""
     """What follows the name, if it is not options."""
+    order: int = extensions.LAST
+    """Place in the list of players."""
 
     @property
     def syntax(self) -> str:
@@ -66,152 +69,16 @@ def gnugo(level: int = 10) -> str:
     return f"gtp:gnugo --mode gtp --level {level} {rules}"
 
 
-_MODEL = Option("model", "evaluator", "evaluates positions: a model, `playouts`, `static`, `area`")
-_POLICY = Option("policy", "policy", "proposes moves: a model, `static`, `uniform`")
-_WIDTH = "consider only this many moves, the best of the policy or else of the model"
-_TIMES = ("wall", "processor")
-_CLOCK = Option(
-    "clock", "choice", "`processor` counts only this program's time", "wall", choices=_TIMES
-)
-_SECONDS = Option("seconds", "float", "seconds per move instead", "no clock", 0)
-_HOPELESS = Option("resign", "bool", "resign when the game is hopeless", "no")
-_RESIGN = Option("resign", "float", "win rate below which it resigns", "0.02", 0)
-_AVERAGES = ("block", "stone")
-
-_TABLE = (
-    PlayerKind(
-        "random",
-        "simple:RandomPlayer",
-        "Uniformly random legal moves that fill no own eye.",
-        (Option("fill_eyes", "bool", "play into own eyes too", "no"),),
-        "random",
-    ),
-    PlayerKind(
-        "maxlib",
-        "simple:MaxlibPlayer",
-        "The move that makes own blocks' average liberties exceed the enemy's the most.",
-        (Option("average", "choice", "average per block or stone", "block", choices=_AVERAGES),),
-        "maxlib",
-    ),
-    PlayerKind(
-        "static",
-        "simple:StaticPlayer",
-        "Rules of one ply: captures, ladders, cuts, shape, influence. Deterministic, fast.",
-        (_HOPELESS,),
-        "static",
-    ),
-    PlayerKind(
-        "sample",
-        "simple:SamplePlayer",
-        "A move drawn from a policy.",
-        (
-            Option("model", "policy", _POLICY.help, required=True),
-            Option("temperature", "float", "below 1: likely moves become more frequent", "1", 0),
-        ),
-        "sample:model=tengen-small",
-    ),
-    PlayerKind(
-        "greedy",
-        "simple:GreedyPlayer",
-        "The best move by a model after one ply, or a policy's likeliest move.",
-        (
-            _MODEL,
-            _POLICY,
-            Option("temperature", "float", "points; above 0: Boltzmann sampling", "0", 0),
-            Option("width", "int", _WIDTH, "8", 1),
-            _HOPELESS,
-        ),
-        "greedy:model=isn-9x9",
-    ),
-    PlayerKind(
-        "alphabeta",
-        "alphabeta:AlphaBetaPlayer",
-        "Search to a depth with a model at the leaves.",
-        (
-            replace(_MODEL, required=True),
-            _POLICY,
-            Option("depth", "int", "plies", "3, or unlimited with seconds", 1),
-            Option("width", "int", _WIDTH, "8 with a policy, else all", 1),
-            Option("seconds", "float", "deepen for this many seconds", "no clock", 0),
-            _HOPELESS,
-        ),
-        "alphabeta:model=isn-9x9,policy=tengen-small,depth=5,width=8",
-    ),
-    PlayerKind(
-        "mcts",
-        "mcts:MctsPlayer",
-        "Monte Carlo tree search with RAVE, heavy playouts, priors and leaf values.",
-        (
-            Option("playouts", "int", "playouts per move", "1000", 1),
-            _SECONDS,
-            _POLICY,
-            replace(_MODEL, parameter="evaluator"),
-            _CLOCK,
-            replace(_RESIGN, default="0.03"),
-        ),
-        "mcts:playouts=2000",
-    ),
-    PlayerKind(
-        "search",
-        "network_search:SearchPlayer",
-        "Tree search with a network that evaluates positions and proposes moves.",
-        (
-            Option("model", "network", "the network", required=True, parameter="network"),
-            Option("visits", "int", "positions to evaluate per move", "400", 1),
-            _SECONDS,
-            _CLOCK,
-            Option("threads", "int", "parts of a batch evaluated in parallel", "1", 1),
-            Option("batch", "int", "positions per batch", "by board size", 1),
-            Option("temperature", "float", "above 0: varies moves of the opening", "0", 0),
-            Option("share", "float", "share of the score", "0.4", 0, parameter="score_share"),
-            _RESIGN,
-        ),
-        "search:model=tengen-small,visits=400",
-    ),
-    PlayerKind(
-        "tengen",
-        "tengen:TengenPlayer",
-        "The strongest for the board: search with the network, or by playouts; 10 levels.",
-        (
-            Option("level", "int", "1 (beginner) to 10; never blunders on purpose", least=1),
-            Option("visits", "int", "positions to evaluate per move", "200; 64 on 19x19", 1),
-            _SECONDS,
-            Option("threads", "int", "positions evaluated in parallel", "1", 1),
-            _CLOCK,
-            _RESIGN,
-        ),
-        "tengen:level=5",
-    ),
-    PlayerKind(
-        "opening",
-        "simple:OpeningPlayer",
-        "A learned opening for the first plies, then another player.",
-        (
-            Option("model", "evaluator", "evaluates the opening", required=True),
-            Option("moves", "int", "plies of the opening", "the model's, or 1/4 of the points", 0),
-            Option("then", "player", "who plays on; takes the rest of the spec", "mcts"),
-        ),
-        "opening:model=td-best-9x9,then=mcts:playouts=500",
-    ),
-    PlayerKind(
-        "gtp",
-        "external:ExternalPlayer",
-        "Any GTP engine; the rest of the spec is its command line.",
-        example=gnugo(10),
-        arguments="COMMAND LINE",
-    ),
-    PlayerKind(
-        "python",
-        "plugins:make_plugged_player",
-        "A class of your own with `choose(board, rng)`, from a module or a file.py.",
-        example="python:tengen.players.simple:RandomPlayer:fill_eyes=no",
-        arguments="PACKAGE.MODULE:CLASS[:KEY=VALUE,...]",
-    ),
-)
-PLAYERS: dict[str, PlayerKind] = {kind.name: kind for kind in _TABLE}
-
-
 # ----- Making players and experts -----
+
+
+def player_kinds() -> dict[str, PlayerKind]:
+    """Return all registered kinds of players by name."""
+    return extensions.load_all(extensions.PLAYERS, PlayerKind)
+
+
+def _kind(name: str) -> PlayerKind:
+    return extensions.load(extensions.PLAYERS, name, PlayerKind)
 
 
 def make_player(spec: str) -> Player:
@@ -225,17 +92,20 @@ def make_player(spec: str) -> Player:
         from tengen.players.plugins import make_plugged, split_target
 
         return cast(Player, make_plugged(*split_target(spec), "player", spec.strip()))
-    kind = PLAYERS[name]
+    kind = _kind(name)
     if name == "gtp":
         if not rest.strip():
             raise SpecError(f"{spec!r}: after gtp: comes a command line")
         options: dict[str, Any] = {"command": rest.strip()}
     else:
         options = read_options(kind, rest, spec)
-    module, _, maker = kind.target.partition(":")
+    module, _, name = kind.target.partition(":")
     try:
-        player = getattr(importlib.import_module(f"tengen.players.{module}"), maker)(**options)
-    except ModuleNotFoundError as failure:
+        maker = getattr(importlib.import_module(module), name, None)
+        if maker is None:
+            raise SpecError(f"the player {kind.name} cannot be used: there is no {kind.target}")
+        player = maker(**options)
+    except ImportError as failure:
         raise SpecError(f"the player {kind.name} cannot be used: {failure}") from None
     except (TypeError, SpecError) as mistake:
         raise SpecError(f"{spec!r}: {mistake}") from None
@@ -283,7 +153,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, str]]:
         return name, {"class": target, "options": options}
     if name == "gtp":
         return name, {"command": rest.strip()}
-    return name, split_options(PLAYERS[name], rest, spec)
+    return name, split_options(_kind(name), rest, spec)
 
 
 def _split_name(spec: str, what: str = "player") -> tuple[str, str]:
@@ -291,9 +161,9 @@ def _split_name(spec: str, what: str = "player") -> tuple[str, str]:
     if not isinstance(spec, str):
         raise SpecError(f"{spec!r}: a spec is text, such as 'tengen:visits=80'")
     name, _, rest = spec.strip().partition(":")
-    name, known = name.strip().lower(), [*(["builtin"] if what == "expert" else []), *PLAYERS]
-    if name not in known:
-        raise SpecError(f"{unknown(what, name, known)} (in {spec!r})")
+    name, own = name.strip().lower(), ["builtin"] if what == "expert" else []
+    if name not in own and name not in extensions.entries(extensions.PLAYERS):
+        raise SpecError(f"{unknown(what, name, [*own, *player_kinds()])} (in {spec!r})")
     return name, rest
 
 

@@ -221,7 +221,7 @@ def _compile() -> None:
     from tengen import warming
 
     _begin(background=True)
-    for step in warming.STEPS:
+    for step in warming.steps().values():
         step()
 
 

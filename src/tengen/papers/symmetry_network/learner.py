@@ -216,6 +216,23 @@ class SymmetryNetwork(StoredLearner):
         self.free_, self.games_ = free.astype(np.float64), games
         return self
 
+    def describe(self) -> dict[str, Any]:
+        """Return the size of the network and how exactly it keeps the symmetries."""
+        shape, sizes = self.architecture, (5, 9, 19)
+        errors = (definition.equivariance_error(shape, self.free_, size=n) for n in sizes)
+        return {
+            "free_parameters": shape.weights,
+            "biases": shape.size - shape.weights,
+            "hidden": shape.hidden,
+            "inputs": definition.INPUTS,
+            "outputs": len(definition.OUTPUTS),
+            "equivariance_error": max(errors),
+            "connections_per_cell": shape.connections,
+            "parts": {name: tying.free for name, tying in shape.parts.items()},
+            "mixture": shape.cell.counts,
+            "games": self.games_,
+        }
+
     # ----- Evaluating -----
 
     def values(self, boards: Sequence[Board]) -> FloatArray:

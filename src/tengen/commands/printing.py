@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Any, TextIO
 
-from tengen.cli.options import Json, Options, Quiet
+from tengen.commands.options import Json, Options, Quiet
 from tengen.errors import TengenError
 from tengen.progress import Progress
 from tengen.sanitize import for_rich, printable

@@ -1,0 +1,34 @@
+"""What commands are made of: options, output, and the learners of `tengen train` and `evaluate`."""
+
+from tengen.commands.learners import Learner
+from tengen.commands.options import (
+    Records,
+    Resumable,
+    RunFolder,
+    RunOfModel,
+    Seed,
+    Workers,
+    WorkOptions,
+    argument,
+    command,
+    flag,
+    option,
+)
+from tengen.commands.printing import Shown, table
+
+__all__ = [
+    "Learner",
+    "Records",
+    "Resumable",
+    "RunFolder",
+    "RunOfModel",
+    "Seed",
+    "Shown",
+    "WorkOptions",
+    "Workers",
+    "argument",
+    "command",
+    "flag",
+    "option",
+    "table",
+]
