@@ -171,7 +171,7 @@ class MctsPlayer(SearchBase):
         while ran < count:
             fresh = self.root_moves is not None and not tree.narrowed
             done = k.search(
-                *(tree.board.state, tree.board._table, ko_rule, tree.ti, tree.tf, tree.meta),
+                *(tree.board.state, tree.board.history, ko_rule, tree.ti, tree.tf, tree.meta),
                 *(shape_table(), float(tree.board.white_bonus), tree.ownership, tree.seed),
                 *(1 if fresh else count - ran, ask, tree.scratch),
             )
