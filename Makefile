@@ -20,7 +20,7 @@ setup: .venv/ready  ## install everything and compile the kernels
 
 .venv/ready: .venv/installed
 	@# The developers' tools are installed while the kernels are compiled.
-	$(BIN)/python -m pip install --quiet --no-compile 'tengen[dev]' & $(BIN)/tengen compile && wait $$!
+	$(BIN)/python -m pip install --quiet --no-compile 'tengen-go[lab,dev]' & $(BIN)/tengen compile && wait $$!
 	touch $@
 
 lab: setup  ## the main job: reproduce the papers at a small scale and write one report
@@ -66,7 +66,7 @@ build/skipped-tests.txt:
 	$(MAKE) test
 
 extras: setup  ## what the skipped tests need, as far as this machine lets us install it
-	$(BIN)/python -m pip install --quiet --no-compile '$(TORCH)' 'tengen[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet --no-compile '$(TORCH)' 'tengen-go[$(EXTRAS)]'
 	@command -v npm >/dev/null && $(MAKE) web/node_modules tests/process/node_modules \
 		|| echo "no npm packages: the tests that need them are skipped"
 
@@ -83,7 +83,7 @@ coverage: setup  ## lines outside kernels that the tests run
 	$(PYTEST) $(QUICK) --cov=tengen --cov-report=term:skip-covered
 
 docs: setup  ## the site with guide, reference and search, in build/site
-	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet 'tengen[docs]'
+	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet 'tengen-go[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 

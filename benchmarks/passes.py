@@ -20,7 +20,7 @@ from tengen.board import BLACK, PASS, RESIGN, Board
 from tengen.contracts import Status
 from tengen.game.session import LocalGame
 from tengen.players import make_player
-from tengen.players.network_search import SearchPlayer
+from tengen.players.network_search import SEARCHING_JUDGE, SearchPlayer
 from tengen.players.tengen import TengenPlayer
 from tengen.scoring.judging import count_without
 
@@ -62,7 +62,9 @@ def play_one(seed: int) -> Ending:
     ending = Ending(size, level, rules)
     board = Board(size, rules=rules)
     drawer = make_player(f"tengen:level={rng.integers(4, 7)}")
-    game = LocalGame(board, BLACK, seed, player=make_player(f"tengen:level={level}"))
+    game = LocalGame(
+        board, BLACK, seed, player=make_player(f"tengen:level={level}"), judge=SEARCHING_JUDGE
+    )
     judge = game.judge
     chance = 1.5 / size**2
     before: list[tuple[Board, float]] = []  # positions and scores at the latest passes
@@ -109,7 +111,7 @@ def score_of(game: LocalGame) -> float:
 
 def play_on(board: Board) -> float:
     """Let the strongest player go on for both sides; return the score after that."""
-    game = LocalGame(board.copy(), player=make_player("random"))
+    game = LocalGame(board.copy(), player=make_player("random"), judge=SEARCHING_JUDGE)
     player = TengenPlayer(visits=_VISITS)
     board = game.board
     search = player.search(board)

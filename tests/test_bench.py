@@ -39,7 +39,7 @@ def test_a_missing_peer_leaves_the_ratio_empty(
     monkeypatch.setitem(sys.modules, "sgfmill", None)
     found = measure(CONTESTS["replay"], games, rounds=1, seconds=0.01)
     assert (found.peer, found.ratio) == (None, None)
-    assert found.peer_name == "sgfmill (pip install 'tengen[bench]')" and found.ours > 0
+    assert found.peer_name == "sgfmill (pip install 'tengen-go[bench]')" and found.ours > 0
 
 
 def test_network_is_compared_with_onnx_runtime(games: Path) -> None:

@@ -131,7 +131,7 @@ def test_illegal_actions_opponents_and_resignations_of_many_games() -> None:
 def test_a_missing_extra_says_what_to_install() -> None:
     program = "import sys; sys.modules['gymnasium'] = None; import tengen.environment"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode and "pip install 'tengen[gym]'" in done.stderr
+    assert done.returncode and "pip install 'tengen-go[gym]'" in done.stderr
 
 
 def play(env: GoEnvironment, *names: str) -> None:

@@ -85,7 +85,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     subprocess.run([*build, "--wheel-dir", folder, ROOT], check=True)
-    (built,) = folder.glob("tengen-*.whl")
+    (built,) = folder.glob("tengen_go-*.whl")
     return built
 
 

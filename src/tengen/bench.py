@@ -19,6 +19,7 @@ import numpy as np
 
 from tengen.board import Board, play_random, playouts
 from tengen.errors import SpecError, TengenError
+from tengen.extras import how_to_get
 from tengen.records import Corpus
 from tengen.records.corpus import replay_all
 from tengen.records.record import GameRecord
@@ -79,7 +80,7 @@ def measure(contest: Contest, games: Path, *, rounds: int = 3, seconds: float = 
     try:
         sides.append(contest.peer(games))
     except ImportError:
-        peer_name = f"{peer_name} (pip install 'tengen[bench]')"
+        peer_name = f"{peer_name} ({how_to_get('bench')})"
     sides[0]()
     rates = [[_rate(work, seconds) for work in sides] for _ in range(rounds)]
     best, *peers = (max(side) for side in zip(*rates, strict=True))

@@ -1,4 +1,4 @@
-"""Go for reinforcement learning: environments of Gymnasium and PettingZoo (`tengen[gym]`).
+"""Go for reinforcement learning: environments of Gymnasium and PettingZoo (`tengen-go[gym]`).
 
 An observation is a dict: `observation` (planes x rows x columns, see `PLANES`) and `action_mask`.
 An action is an index into the mask: a row-major point; the last one passes. At the end the winner
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tengen.board import BLACK, PASS, PLANES, RESIGN, WHITE, BatchBoard, Board, index_of, point_at
 from tengen.contracts import Player
 from tengen.errors import IllegalMoveError, SpecError, TengenError
+from tengen.extras import how_to_get
 
 try:
     import gymnasium
@@ -29,7 +30,7 @@ try:
     from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        f"tengen.environment needs {missing.name}: run pip install 'tengen[gym]'", name=missing.name
+        f"tengen.environment needs {missing.name}: {how_to_get('gym')}", name=missing.name
     ) from None
 
 Observation = dict[str, NDArray[Any]]

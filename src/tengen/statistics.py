@@ -1,18 +1,21 @@
 """Intervals, rank correlations, trends and tests.
 
 A share is given as two counts, successes and trials (a draw is half a success); an interval is
-(low, high) at 95 %; p-values are two-sided. SciPy is imported on use, so that commands start fast.
+(low, high) at 95 %; p-values are two-sided. Trends
+and tests need SciPy, from the extra `lab`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from tengen.extras import import_extra
 
 Interval: TypeAlias = tuple[float, float]
 _NORMAL = 1.959963984540054  # standard deviations that hold 95 % of a normal distribution
@@ -72,14 +75,21 @@ class Rate:
 
 def confidence(logits: ArrayLike, happened: ArrayLike) -> float:
     """Return the factor, from 1/2 to 2, that makes scaled logits best predict what happened."""
-    from scipy.optimize import minimize_scalar
-
     right = np.where(np.asarray(happened, dtype=bool), 1.0, -1.0) * np.asarray(logits, dtype=float)
 
-    def surprise(factor: float) -> float:
-        return float(np.logaddexp(0.0, -factor * right).mean())
+    def falls(factor: float) -> bool:
+        """Return whether a larger factor predicts better; the surprise is convex."""
+        return float((right * np.exp(-np.logaddexp(0.0, factor * right))).sum()) > 0
 
-    return float(minimize_scalar(surprise, bounds=(0.5, 2.0), method="bounded").x)
+    return _crossing(falls, 0.5, 2.0)
+
+
+def _crossing(below: Callable[[float], bool], low: float, high: float) -> float:
+    """Return where a condition that holds for small numbers ends."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return (low + high) / 2
 
 
 # ----- Several measurements of one number -----
@@ -89,11 +99,24 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     """Return Student's interval of a mean; None for fewer than two values."""
     if len(values) < 2:
         return None
-    from scipy import stats
-
-    mean = float(np.mean(values))
-    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    freedom = len(values) - 1
+    quantile = _crossing(lambda t: _student(t, freedom) < 0.95, 0.0, 16.0)
+    mean, half = float(np.mean(values)), quantile * float(np.std(values, ddof=1))
+    half /= math.sqrt(len(values))
     return mean - half, mean + half
+
+
+def _student(t: float, freedom: int) -> float:
+    """Return the probability that Student's t is within +-t (Abramowitz and Stegun 26.7.3, 4)."""
+    angle = math.atan(t / math.sqrt(freedom))
+    square, odd = math.cos(angle) ** 2, freedom % 2
+    term = total = math.cos(angle) if odd else 1.0
+    for i in range(2 + odd, freedom - 1, 2):
+        term *= square * (i - 1) / i
+        total += term
+    if not odd:
+        return math.sin(angle) * total
+    return 2 / math.pi * (angle + (math.sin(angle) * total if freedom > 1 else 0.0))
 
 
 def mean_test(values: Sequence[float], expected: float) -> float | None:
@@ -102,7 +125,7 @@ def mean_test(values: Sequence[float], expected: float) -> float | None:
         return None
     if np.ptp(values) == 0:
         return 1.0 if values[0] == expected else 0.0
-    from scipy import stats
+    stats = import_extra("scipy.stats", "lab")
 
     return float(stats.ttest_1samp(values, expected).pvalue)
 
@@ -137,7 +160,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> Ranks | None:
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
-    from scipy import stats
+    stats = import_extra("scipy.stats", "lab")
 
     r = float(np.corrcoef(stats.rankdata(first), stats.rankdata(second))[0, 1])
     return Ranks(r, _correlation_test(r, len(first) - 2))
@@ -177,7 +200,7 @@ def _correlation_test(r: float, freedom: int) -> float:
         return 1.0
     if abs(r) >= 1 - 1e-15:
         return 0.0
-    from scipy import stats
+    stats = import_extra("scipy.stats", "lab")
 
     t = r * math.sqrt(freedom / (1 - r * r))
     return float(2 * stats.t.sf(abs(t), freedom))

@@ -28,7 +28,7 @@ def _board() -> list[Any]:
     board = Board(5, moves=_GAME)
     board.blocks()
     board.undo()
-    kernels.regrow(board._table, np.zeros_like(board._table))  # what a long game needs
+    kernels.regrow(board.history, np.zeros_like(board.history))  # what a long game needs
     batch = BatchBoard(2, 5)
     batch.play(np.array([0, 1]))
     found = [board.legal_mask(), board.area_score(), *unconditional(board.grid(), 1)]

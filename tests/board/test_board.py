@@ -224,13 +224,13 @@ def test_handicap_stones_lie_on_their_usual_points() -> None:
 
 def test_a_position_of_kernels_becomes_a_board_that_goes_on() -> None:
     board = Board(5, moves="B C3 W C4 B D4")
-    twin = Board.of_state(board.state, board._table, rules=board.rules, komi=1.5)
+    twin = Board.of_state(board.state, board.history, rules=board.rules, komi=1.5)
     assert (twin.grid() == board.grid()).all() and twin.turn == WHITE and twin.komi == 1.5
     assert twin.last_move == board.last_move and not twin.moves
     twin.play("D3")
     assert board["D3"] == 0  # a copy
     with pytest.raises(IllegalMoveError, match="no move to undo"):
-        Board.of_state(board.state, board._table, rules=board.rules).undo()
+        Board.of_state(board.state, board.history, rules=board.rules).undo()
 
 
 def test_a_drawing_has_each_stone_label_shade_and_ring_once() -> None:
@@ -321,7 +321,7 @@ def test_a_pushed_move_needs_an_empty_point(raw: int) -> None:
 
 def in_full(board: Board) -> tuple[bytes, list[int], str]:
     """Return everything a game holds: position, remembered positions, moves."""
-    table = board._table
+    table = board.history
     return board.state.tobytes(), sorted(table[table != 0].tolist()), repr(board)
 
 

@@ -5,21 +5,20 @@ import pytest
 
 from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, Rules
 from tengen.contracts import BlockStatus, Status, Verdict
-from tengen.game import endgame
 from tengen.game.endgame import (
     adjust_at_game_end,
     can_pass_and_win,
     cleanup_move,
     finishing_move,
     is_late,
-    is_over,
     is_ready_to_count,
     points_left,
     score_as_it_stands,
     should_resign,
 )
 from tengen.players import make_player
-from tengen.scoring.judging import is_sound
+from tengen.players.network_search import SEARCHING_JUDGE
+from tengen.scoring.judging import Judge, is_sound
 
 # Black owns the left, White the right; nothing is left to play but eyes.
 SETTLED = """
@@ -46,16 +45,16 @@ DEAD = """
 def test_a_side_that_is_ahead_passes_after_a_pass() -> None:
     board = Board.from_ascii(SETTLED, komi=0.5, to_play=WHITE)
     assert board.area_score() > 0
-    assert not can_pass_and_win(board)
+    assert not can_pass_and_win(board, SEARCHING_JUDGE)
     board.play("pass")
     assert board.turn == BLACK
-    assert can_pass_and_win(board)
+    assert can_pass_and_win(board, SEARCHING_JUDGE)
 
 
 def test_a_side_that_is_behind_does_not() -> None:
     board = Board.from_ascii(SETTLED, komi=20.5, to_play=WHITE)
     board.play("pass")
-    assert not can_pass_and_win(board)
+    assert not can_pass_and_win(board, SEARCHING_JUDGE)
 
 
 @pytest.mark.parametrize("spec", ["static", "greedy:model=area", "maxlib", "sample:model=static"])
@@ -71,7 +70,7 @@ def test_dead_stones_are_captured_before_passing_when_it_matters() -> None:
     assert board.area_score() < 0
     move = cleanup_move(board)
     assert move != PASS
-    assert adjust_at_game_end(board, PASS) != PASS
+    assert adjust_at_game_end(board, PASS, SEARCHING_JUDGE) != PASS
     rng = np.random.default_rng(0)
     player = make_player("static")
     for _ in range(60):
@@ -88,8 +87,8 @@ def test_dead_stones_do_not_matter_under_territory_scoring() -> None:
 
 
 def test_open_boards_are_not_over() -> None:
-    assert not is_over(Board(9))
-    assert is_over(Board.from_ascii(SETTLED))
+    assert not SEARCHING_JUDGE.is_over(Board(9))
+    assert SEARCHING_JUDGE.is_over(Board.from_ascii(SETTLED))
 
 
 def test_hopeless_games_are_resigned_only_when_asked_and_late() -> None:
@@ -98,8 +97,8 @@ def test_hopeless_games_are_resigned_only_when_asked_and_late() -> None:
     board.moves.extend([(BLACK, PASS)] * 20)
     board.moves.append((WHITE, board.point("G1")))
     assert should_resign(board)
-    assert adjust_at_game_end(board, board.point("A7"), resign=True) == RESIGN
-    assert adjust_at_game_end(board, board.point("A7")) == board.point("A7")
+    assert adjust_at_game_end(board, board.point("A7"), SEARCHING_JUDGE, resign=True) == RESIGN
+    assert adjust_at_game_end(board, board.point("A7"), SEARCHING_JUDGE) == board.point("A7")
 
 
 def test_points_are_left_where_an_empty_point_touches_both_colours() -> None:
@@ -143,9 +142,15 @@ def test_a_game_is_late_when_a_third_of_the_points_was_played() -> None:
     assert not is_late(Board(3, moves="B A1 W B1")) and is_late(Board(3, moves="B A1 W B1 B C1"))
 
 
-def test_the_count_alone_is_left_only_under_territory_late_and_when_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_count_alone_is_left_only_under_territory_late_and_when_over() -> None:
+    class Fixed(Judge):
+        def __init__(self, over: bool) -> None:
+            super().__init__()
+            self.over = over
+
+        def is_over(self, board: Board) -> bool:
+            return self.over
+
     def board(rules: str, moves: int) -> Board:
         made = Board(3, rules=rules)
         for _ in range(moves):
@@ -156,8 +161,7 @@ def test_the_count_alone_is_left_only_under_territory_late_and_when_over(
     asked.append(("japanese", 3, False))
     found = []
     for rules, moves, over in asked:
-        monkeypatch.setattr(endgame, "is_over", lambda board, over=over: over)
-        found.append(is_ready_to_count(board(rules, moves)))
+        found.append(is_ready_to_count(board(rules, moves), Fixed(over)))
     assert found == [True, False, False, False]
 
 

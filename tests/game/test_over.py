@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.board import Board, Rules
-from tengen.players import make_player
+from tengen.board import Board
+from tengen.players.network_search import SEARCHING_JUDGE, SearchNetwork, lead_by_search
 from tengen.scoring.judging import Judge
 
 
@@ -111,12 +111,6 @@ SEKI = {
 }
 
 
-@pytest.fixture(scope="module")
-def judge() -> Judge:
-    make_player("tengen")  # players give the judge their search
-    return Judge()
-
-
 def _cases() -> list[tuple[str, str, str, bool]]:
     cases = []
     # Under area scoring a neutral point is worth a point.
@@ -135,30 +129,20 @@ def _cases() -> list[tuple[str, str, str, bool]]:
 
 @pytest.mark.parametrize(("name", "position", "rules", "over"), _cases())
 def test_the_judge_tells_when_a_game_is_over(
-    judge: Judge, name: str, position: str, rules: str, over: bool
+    name: str, position: str, rules: str, over: bool
 ) -> None:
     board = Board.from_ascii(position.replace("/", "\n"), rules=rules)
-    assert (judge.verdict_if_over(board) is not None) is over
+    assert SEARCHING_JUDGE.is_over(board) is over
 
 
-def test_what_another_thread_asks_meanwhile_is_not_the_answer(
-    judge: Judge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = (
-        Board.from_ascii(SETTLED[name].replace("/", "\n")) for name in ("5x5", "layers")
-    )
-    verdict = judge.status(first)
-    monkeypatch.setattr(Judge, "_confirm", lambda judge, board, verdict: board.hash)
+def test_a_position_is_confirmed_once() -> None:
+    searches: list[Board] = []
 
-    class Slow(Rules):
-        """Rules that leave another thread time while they are compared."""
+    def search(network: SearchNetwork, board: Board) -> float:
+        searches.append(board)
+        return lead_by_search(network, board)
 
-        def __eq__(self, rules: object) -> bool:
-            judge._confirmed(second, verdict)
-            return True
-
-        __hash__ = Rules.__hash__
-
-    for _ in range(2):
-        first.rules = Slow()
-        assert judge._confirmed(first, verdict) == first.hash
+    own = Judge(search=search)
+    board = Board.from_ascii(SETTLED["edges, 5x5"].replace("/", "\n"))
+    assert own.is_over(board) and own.is_over(board.copy())
+    assert len(searches) == 2  # one for each side to move

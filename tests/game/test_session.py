@@ -12,6 +12,7 @@ from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.game.clock import Clock
 from tengen.game.session import LocalGame, default_folder, new_place, read_saved, refuse_other, save
 from tengen.players import make_player
+from tengen.players.network_search import SEARCHING_JUDGE
 from tengen.records import read_game
 
 
@@ -25,7 +26,7 @@ class Passing:
 
 
 def game_against_passes(human: int = BLACK) -> LocalGame:
-    return LocalGame(Board(5, komi=0.5), human, seed=1, player=Passing())
+    return LocalGame(Board(5, komi=0.5), human, seed=1, player=Passing(), judge=SEARCHING_JUDGE)
 
 
 def test_a_game_is_counted_after_two_passes(tmp_path: Path) -> None:
@@ -114,7 +115,9 @@ def test_the_time_before_an_undo_counts() -> None:
 def test_a_machine_plays_on_after_a_pass_in_an_open_game_and_accepts_one_that_ends_it() -> None:
     settled = Board.from_ascii(". X X O .\nX X X O O\nX X X O .\n. X X O O\nX X X O .", komi=9.5)
     for board, over in ((Board(5, moves="B C3"), False), (settled, True)):
-        game = LocalGame(board, board.turn, player=make_player("tengen:level=1"))
+        game = LocalGame(
+            board, board.turn, player=make_player("tengen:level=1"), judge=SEARCHING_JUDGE
+        )
         assert game.loses_by_passing is not over
         game.act(PASS)
         assert (game.answer() == PASS) is over
@@ -122,7 +125,9 @@ def test_a_machine_plays_on_after_a_pass_in_an_open_game_and_accepts_one_that_en
 
 
 def game(board: Board, clock: Clock | None = None) -> LocalGame:
-    return LocalGame(board, 1, 3, clock or Clock(), player=make_player("random"))
+    return LocalGame(
+        board, 1, 3, clock or Clock(), player=make_player("random"), judge=SEARCHING_JUDGE
+    )
 
 
 def test_games_are_kept_in_the_users_folder(

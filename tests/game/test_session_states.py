@@ -57,7 +57,7 @@ class Hasty:
     def accepts_pass(self, board: Board) -> bool:
         return board.last_move == PASS
 
-    def over(self, board: Board) -> bool:
+    def is_over(self, board: Board) -> bool:
         return True
 
     def confident_dead_stones(self, board: Board) -> tuple[int, ...]:

@@ -86,7 +86,8 @@ def test_quick_steps_give_what_the_page_can_show(name: str, tmp_path: Path) -> N
     assert all(0 <= share <= 1.0001 for share in shares)
     # Where a small run decides nothing a recorded one does, so that each claim has a verdict.
     for row in merge_recorded(result.comparisons, recorded_runs(step.part)):
-        assert row.verdict != UNMEASURED or row.claim == "blair.cgos.19"
+        by_rows = row.claim.startswith("kendall.")  # see `tengen.papers.opening_evolution.report`
+        assert row.verdict != UNMEASURED or by_rows or row.claim == "blair.cgos.19"
 
 
 @pytest.mark.slow
@@ -120,7 +121,7 @@ def test_the_papers_scale_is_the_papers() -> None:
 
 def test_no_quick_step_needs_games_and_together_they_are_short() -> None:
     assert all(step.needs == () for step in catalogue("quick"))
-    assert sum(step.minutes for step in catalogue("quick")) <= 8
+    assert sum(step.minutes for step in catalogue("quick")) <= 5.5
 
 
 @pytest.fixture(scope="module")

@@ -186,7 +186,7 @@ def test_who_has_no_pytorch_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatc
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(SpecError, match=r"tengen\[torch\]"):
+    with pytest.raises(SpecError, match=r"tengen-go\[torch\]"):
         torch_or_refuse()
 
 

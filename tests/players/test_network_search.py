@@ -71,7 +71,7 @@ def grown(player: SearchPlayer, visits: int, board: Board = CAPTURE) -> NetworkS
     """Search without a clock until the root has so many visits."""
     search = player._begin(board)
     while search.tree.visits[0] < visits:
-        player._grow(search, 8, None)
+        player._expand_batch(search, 8, None)
     return search
 
 

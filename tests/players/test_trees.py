@@ -22,7 +22,7 @@ def test_a_way_that_is_given_up_leaves_no_trace_and_nodes_know_their_branch() ->
     even = (0.0, 0.5, 0.0, 0.0)
     for _ in range(3):
         path = tree.descend()
-        tree.judge(path[-1], even, nobody, [1, 2], np.array([0.6, 0.4]))
+        tree.store_evaluation(path[-1], even, nobody, [1, 2], np.array([0.6, 0.4]))
         tree.back_up(path)
     path = tree.descend()
     assert tree.waiting[path].tolist() == [1] * len(path)
@@ -53,8 +53,8 @@ def test_a_kept_subtree_has_its_node_as_root_and_all_below() -> None:
 
 
 def test_a_leaf_is_worth_what_the_taste_says() -> None:
-    assert UtilityFunction(0.0, 0.0, 3.0).worth(0.75, 3.0, 2.0) == (0.5, 0.75, 3.0, 13.0)
-    by_points = UtilityFunction(1.0, 0.0, 3.0).worth(0.75, 3.0, 2.0)
+    assert UtilityFunction(0.0, 0.0, 3.0).outcome_terms(0.75, 3.0, 2.0) == (0.5, 0.75, 3.0, 13.0)
+    by_points = UtilityFunction(1.0, 0.0, 3.0).outcome_terms(0.75, 3.0, 2.0)
     assert by_points[0] == pytest.approx(0.5)  # `reach` points are half of all
 
 

@@ -206,6 +206,11 @@ def test_accounts_add_up_by_phase_and_kind() -> None:
 
 def test_the_page_of_many_games_shows_names_as_text() -> None:
     player = {"name": "<Anna>", "against_rank": None, **sum_up_sides([([], "")] * 3)}
-    summary = {**summarise([]), "all": sum_up_sides([]), "players": [player], "unread": []}
+    summary = {**summarise([]), "all": sum_up_sides([]), "players": [player], "faults": ["<b>"]}
     page = make_index([], summary, ReviewSettings())
-    assert page.startswith("<!") and "&lt;Anna&gt;" in page and "<Anna>" not in page
+    assert (
+        page.startswith("<!")
+        and "&lt;Anna&gt;" in page
+        and "<Anna>" not in page
+        and "<b>" not in page
+    )

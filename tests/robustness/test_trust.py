@@ -197,9 +197,9 @@ def _(place: Place) -> None:
 
 @row("database of `tengen web`")
 def _(place: Place) -> None:
-    from tengen.web.app import Services
     from tengen.web.games import NewGame, WebGame
-    from tengen.web.services import Settings
+    from tengen.web.services import Services
+    from tengen.web.settings import Settings
     from tengen.web.store import Store
 
     settings = Settings(place.folder / "web.sqlite", runs=place.folder)
@@ -254,8 +254,9 @@ def _(place: Place) -> None:
 
 
 def serve(place: Place, ask: Callable[[httpx.AsyncClient], Awaitable[None]]) -> None:
-    from tengen.web.app import Services, make_app
-    from tengen.web.services import Settings
+    from tengen.web.app import make_app
+    from tengen.web.services import Services
+    from tengen.web.settings import Settings
 
     async def work() -> None:
         services = Services(Settings(place.folder / "web.sqlite", runs=place.folder / "runs"))

@@ -13,7 +13,7 @@ from tengen.compiling import cache_folder
 from tengen.errors import TengenError
 from tengen.web.artifacts import collections, explore_openings
 from tengen.web.positions import to_value
-from tengen.web.services import Settings
+from tengen.web.settings import Settings
 
 SGF = {"content-type": "application/x-go-sgf"}
 GAMES = (

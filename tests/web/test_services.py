@@ -19,12 +19,12 @@ import pytest
 from tengen.board import HANDICAP_KOMI, Board
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.web import games, workers
-from tengen.web.app import Services
 from tengen.web.artifacts import index_upload, listed
 from tengen.web.games import NewGame, WebGame
 from tengen.web.machines import list_opponents, next_rung
 from tengen.web.positions import packed, to_board, to_value
-from tengen.web.services import Settings, ask, parts_of
+from tengen.web.services import Services, ask, parts_of
+from tengen.web.settings import Settings
 from tengen.web.store import (
     PROBLEM,
     Store,

@@ -57,9 +57,12 @@ def win_rate(wins: float, losses: float, draws: float) -> float:
 
 def likelihood_of_superiority(wins: int, losses: int) -> float:
     """Return the probability that the first is stronger, given a flat prior; draws do not count."""
-    from scipy.special import betainc
-
-    return float(1.0 - betainc(wins + 1, losses + 1, 0.5))
+    n = wins + losses + 1
+    term = total = 1
+    for i in range(wins):  # the binomial coefficients of n up to `wins`
+        term = term * (n - i) // (i + 1)
+        total += term
+    return float(total / 2**n)
 
 
 # ----- Elo -----

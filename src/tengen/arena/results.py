@@ -6,6 +6,7 @@ counts once, and the tables say how many were left out.
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -371,10 +372,56 @@ def cross_table(results: Results) -> _Sheet:
 
 def _html_page(results: Results) -> str:
     """Return the tables as one self-contained HTML page."""
-    from jinja2 import Environment, PackageLoader
+    tournament, conditions = results.tournament, results.tournament.conditions
+    openings = tournament.openings
+    source = f"from {openings.file}" if openings.file else f"of {openings.plies} random plies"
+    faulty = [row for row in results.rows if row.fault] + results.voids
+    faults = [
+        f"{row.a} - {row.b}, game {row.number + 1}, {row.result}, blamed on {row.fault}: "
+        f"{row.detail}"
+        for row in faulty
+    ]
+    terms = (
+        f"Komi {conditions.komi}, {conditions.rules} rules, counted by {conditions.counter}, "
+        f"openings {source}, seed {tournament.seed}. {len(results.unique)} games count; "
+        f"{results.duplicates} repeat another one and do not; {results.faults} were lost or void "
+        "through a fault."
+    )
+    players = (
+        f"<li>{html.escape(entrant.name)}: <code>{html.escape(entrant.spec)}</code></li>"
+        for entrant in tournament.entrants
+    )
+    kind = html.escape(tournament.kind)
+    parts = [
+        _HEAD.format(kind=kind),
+        f"<h1>{kind.capitalize()} on {conditions.rows}x{conditions.cols}</h1>",
+        f"<p>{html.escape(terms)}</p>",
+        "<h2>Standings</h2>",
+        html_table(*standings_table(results)),
+        "<p>Elo by Bradley-Terry with a small prior, intervals from resampled tournaments; "
+        "* marks an anchor. Rates with Wilson's interval, draws counting half.</p>",
+        "<h2>Cross table</h2>",
+        html_table(*cross_table(results)),
+        "<p>Points of the row's player out of its games against the column's.</p>",
+        f"<h2>Players</h2><ul>{''.join(players)}</ul>",
+    ]
+    if faults:
+        items = "".join(f"<li>{html.escape(fault)}</li>" for fault in faults)
+        parts.append(f"<h2>Faults</h2><ul>{items}</ul>")
+    return "\n".join([*parts, "</body></html>", ""])
 
-    environment = Environment(loader=PackageLoader("tengen.arena", "."), autoescape=True)
-    return environment.get_template("report.html.jinja").render(
-        results=results, standings=standings_table(results), cross=cross_table(results),
-        faulty=[row for row in results.rows if row.fault] + results.voids,
-    )  # fmt: skip
+
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Tengen arena: {kind}</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; }}
+body {{ padding: 0 1rem; }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; }}
+th, td {{ border-bottom: 1px solid #ccc; padding: .25rem .6rem; text-align: right; }}
+th:first-child, td:first-child {{ text-align: left; }}
+</style>
+</head>
+<body>"""

@@ -29,7 +29,7 @@ from tengen.gtp.client import Limits
 from tengen.parallel import map_jobs
 from tengen.progress import Progress, span
 from tengen.sanitize import for_rich
-from tengen.scoring.judging import shared_judge
+from tengen.scoring.judging import Judge
 from tengen.statistics import wilson
 
 _GRACE = 5.0  # seconds after the limit for a move until a silent engine is ended
@@ -278,7 +278,7 @@ def _play_job(work: tuple[GameJob, Path | None]) -> PlayedGame | None:
             seated.append(_player(entrant, job.conditions))
         except EngineError as failure:
             return void_game(job, colour, failure)
-    game = play_game(job, *seated, scorer=shared_judge())
+    game = play_game(job, *seated, scorer=Judge())
     for entrant in sides.values():
         if entrant.restart or game.is_void:
             _dismiss(entrant)

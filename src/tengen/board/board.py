@@ -130,10 +130,11 @@ class Board:
         """The moves played so far, passes included."""
         self.state: IntArray = k.new_state(self.rows, self.cols)
         """The position as an array for kernels; change it only through this class."""
+        self.history: IntArray
+        """The hash table of all earlier positions, for kernels; change it as `state`."""
         self._ko_rule = KO_NUMBERS[self.rules.ko]
         self._positions: list[IntArray]  # one per _STRIDE moves, as far as `undo` needed
         self._keys: list[int]  # per move, the key of the position it led to; 0 for a repetition
-        self._table: IntArray  # hash table of all earlier positions
         for name, text in (("setup", setup), ("moves", moves)):
             if not isinstance(text, str):
                 raise TengenError(f"{name} {text!r}: give text")
@@ -174,7 +175,7 @@ class Board:
         rows, cols = (int(state[layout.SCALARS, n]) for n in (layout.ROWS, layout.COLS))
         board = cls(rows, cols, rules=rules, komi=komi)
         board._begin(state, int(state[layout.SCALARS, layout.PLIES]))
-        board._table = table.copy()
+        board.history = table.copy()
         board._remember_start()
         return board
 
@@ -186,7 +187,7 @@ class Board:
         twin.state = k.copied(self.state)
         twin._positions = self._positions.copy()
         twin._keys = self._keys.copy()
-        twin._table = self._table.copy()
+        twin.history = self.history.copy()
         return twin
 
     __copy__ = copy  # the default `copy.copy` would share the arrays
@@ -246,7 +247,7 @@ class Board:
         state[layout.SCALARS, layout.TURN] = to_play
         state[layout.SCALARS, [layout.KO, layout.PRISONERS_B, layout.PRISONERS_W]] = 0
         self._begin(state, 0)
-        self._table = np.zeros(256, np.int64)
+        self.history = np.zeros(256, np.int64)
         self._remember_start()
 
     def _begin(self, state: IntArray, before: int) -> None:
@@ -257,7 +258,7 @@ class Board:
     def _remember_start(self) -> None:
         scalars = self.state[layout.SCALARS]
         key = k.history_key(scalars[layout.HASH], scalars[layout.TURN], self._ko_rule)
-        k.remember(self._table, key)
+        k.remember(self.history, key)
 
     # ----- Playing -----
 
@@ -280,12 +281,12 @@ class Board:
         """Return whether a side may play there under the rules in force, superko included."""
         colour = self._side(colour)
         point = int(self.point(move))
-        return bool(k.verdict(self.state, self._table, self._ko_rule, point, colour) == k.ALLOWED)
+        return bool(k.verdict(self.state, self.history, self._ko_rule, point, colour) == k.ALLOWED)
 
     def play(self, move: Move, colour: Colour | None = None) -> None:
         """Play a move, or raise `IllegalMoveError`; a colour may move twice in a row."""
         colour, point = self._side(colour), self.point(move)
-        verdict = k.verdict(self.state, self._table, self._ko_rule, int(point), colour)
+        verdict = k.verdict(self.state, self.history, self._ko_rule, int(point), colour)
         if verdict != k.ALLOWED:
             raise IllegalMoveError(
                 f"{COLOUR_NAMES[colour]} may not play {point} at move {len(self.moves) + 1}: "
@@ -297,11 +298,11 @@ class Board:
         """Play a pass or any empty point, as a point or raw point, regardless of the rules."""
         colour = self._side(colour)
         raw = int(move)  # passing a `Point` to a kernel is slow
-        if 2 * (self._before + len(self.moves) + 1) >= self._table.shape[0]:
-            larger = np.zeros(4 * self._table.shape[0], np.int64)
-            k.regrow(self._table, larger)
-            self._table = larger
-        played, key = k.push(self.state, self._table, self._ko_rule, raw, colour)
+        if 2 * (self._before + len(self.moves) + 1) >= self.history.shape[0]:
+            larger = np.zeros(4 * self.history.shape[0], np.int64)
+            k.regrow(self.history, larger)
+            self.history = larger
+        played, key = k.push(self.state, self.history, self._ko_rule, raw, colour)
         if not played:
             raise IllegalMoveError(
                 f"raw point {raw} is not empty on the {self.rows}x{self.cols} board"
@@ -315,7 +316,7 @@ class Board:
             raise IllegalMoveError("there is no move to undo")
         key, last = self._keys.pop(), self.moves.pop()
         if key:
-            k.forget(self._table, key)
+            k.forget(self.history, key)
         self._restore(len(self.moves))
         return last
 
@@ -393,7 +394,7 @@ class Board:
         """Return a side's legal moves as a mask: row-major, the last entry is the pass."""
         mask = np.empty(self.rows * self.cols + 1, np.bool_)
         colour = self._side(colour)
-        k.allowed_mask(self.state, self._table, self._ko_rule, colour, mask)
+        k.allowed_mask(self.state, self.history, self._ko_rule, colour, mask)
         return mask
 
     @property

@@ -10,6 +10,7 @@ import typer
 
 from tengen.commands import Seed, Shown, WorkOptions, argument, command, flag, option, table
 from tengen.errors import SpecError, TengenError, unknown
+from tengen.extras import need
 
 if TYPE_CHECKING:
     from tengen.lab.result import Findings
@@ -36,6 +37,7 @@ def lab(
 
     An interrupted run continues with the same command.
     """
+    need("lab", "scipy", "matplotlib", "jinja2", "cma")
     from tengen.lab import experiments
     from tengen.lab.rendering import write_report
     from tengen.lab.steps import FULL, QUICK, LabContext, results, run_steps

@@ -14,6 +14,7 @@ import typer
 
 from tengen.commands import Learner, Resumable, RunOfModel, Seed, Shown, WorkOptions, flag, option
 from tengen.errors import SpecError
+from tengen.extras import need
 from tengen.files import refuse_inputs
 from tengen.network.settings import DistillationSettings, NetworkSettings
 from tengen.self_play.settings import SelfPlaySettings
@@ -183,6 +184,8 @@ def train_self_play(
         _record(settings, out, first, record, device, shown)
         return
     from tengen.models import Run
+
+    need("torch", "torch")
     from tengen.self_play import LEARNER, training
 
     settings = lesson.settings(out, settings)

@@ -85,6 +85,7 @@ def _resumed(
     """Return a saved game, the last one without a name, and its file, kept from others."""
     from tengen.game.session import LocalGame, default_folder, held, latest, read_saved
     from tengen.players import make_player, reaches_out
+    from tengen.players.network_search import SEARCHING_JUDGE
 
     path = out or latest(default_folder())
     if not path.is_file():
@@ -95,7 +96,13 @@ def _resumed(
         raise TengenError(f"{path}: against {kept!r}; to start that, repeat it as --player")
     spec = player or kept
     made = make_player(spec)
-    return LocalGame(left.board, left.human, left.seed, left.clock, player=made, spec=spec), path
+    game = LocalGame(
+        *(left.board, left.human, left.seed, left.clock),
+        player=made,
+        spec=spec,
+        judge=SEARCHING_JUDGE,
+    )
+    return game, path
 
 
 def _begun(game: _Game, out: Path | None, stack: ExitStack) -> tuple[LocalGame, Path | None]:
@@ -143,6 +150,7 @@ def _new_game(game: _Game) -> LocalGame:
     from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board
     from tengen.game.session import LocalGame
     from tengen.players import make_player
+    from tengen.players.network_search import SEARCHING_JUDGE
 
     sides = {"black": BLACK, "b": BLACK, "white": WHITE, "w": WHITE, "none": 0}
     if game.colour.lower() not in sides:
@@ -153,7 +161,15 @@ def _new_game(game: _Game) -> LocalGame:
         board.place_handicap(game.handicap)
     seed = secrets.randbits(31) if game.seed is None else game.seed
     spec, side = game.player or _PLAYER, sides[game.colour.lower()]
-    return LocalGame(board, side, seed, _clock(game.clock), player=make_player(spec), spec=spec)
+    return LocalGame(
+        board,
+        side,
+        seed,
+        _clock(game.clock),
+        player=make_player(spec),
+        spec=spec,
+        judge=SEARCHING_JUDGE,
+    )
 
 
 def _clock(text: str | None) -> Clock:

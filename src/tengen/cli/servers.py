@@ -108,7 +108,7 @@ def web(
     # Moves are checked one at a time here: plain Python is fast enough until the next start.
     compiling.disable_jit_unless_cached("board.kernels")
     from tengen.web.app import serve
-    from tengen.web.services import LOOPBACK, Settings
+    from tengen.web.settings import LOOPBACK, Settings
     from tengen.web.store import default_database
 
     missing = [f"--collection {path}" for path in collection or () if not path.exists()]

@@ -21,17 +21,11 @@ from tengen import __version__
 from tengen.commands.options import Quiet, command, option
 from tengen.commands.printing import Shown
 from tengen.errors import SpecError, unknown
+from tengen.extras import DISTRIBUTION, EXTRAS, how_to_get
 
 app = typer.Typer()
 
 _NEEDED = "needed"
-_EXTRAS = {
-    "torch": "training networks, self-play, GPUs",
-    "ray": "clusters of machines",
-    "gym": "Gymnasium and PettingZoo environments",
-    "onnx": "export of networks for other programs",
-    "bench": "libraries to compare speed with",
-}
 
 _PROGRAMS = {
     "gnugo": ("an opponent, an expert and a judge", "apt-get install gnugo"),
@@ -42,14 +36,14 @@ _PROGRAMS = {
 def _wanted() -> list[tuple[str, str]]:
     """Return the packages that tengen requires, each with its extra."""
     try:
-        lines = requires("tengen") or []
+        lines = requires(DISTRIBUTION) or []
     except PackageNotFoundError:  # run from its sources
         return []
     wanted = []
     for line in lines:
         name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
         extra = re.search(r"extra == ['\"]([\w-]+)", line)
-        if extra is None or extra[1] in _EXTRAS:
+        if extra is None or extra[1] in EXTRAS:
             wanted.append((name, extra[1] if extra else ""))
     return wanted
 
@@ -74,8 +68,8 @@ def examine() -> list[dict[str, Any]]:
         found: str | None = None
         with suppress(PackageNotFoundError):
             found = version(package)
-        use = _EXTRAS[extra] if extra else _NEEDED
-        get = f"pip install 'tengen[{extra}]'" if extra else "make setup"
+        use = EXTRAS[extra] if extra else _NEEDED
+        get = how_to_get(extra) if extra else f"pip install {DISTRIBUTION}"
         rows.append((package, found, use, get))
     rows += [(name, find_program(name), *about) for name, about in _PROGRAMS.items()]
     use = "start without compiling; all at once: tengen compile"
@@ -93,7 +87,8 @@ def doctor(shown: Shown) -> None:
     columns = {"name": "what", "found": "found", "good_for": "good for", "get": "how to get it"}
     shown.result(rows, columns=columns)
     if missing:
-        print(f"tengen: needed but missing: {', '.join(missing)}; run make setup", file=sys.stderr)
+        get = f"pip install {DISTRIBUTION}"
+        print(f"tengen: needed but missing: {', '.join(missing)}; run {get}", file=sys.stderr)
         raise typer.Exit(1)
 
 

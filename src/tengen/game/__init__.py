@@ -1,6 +1,6 @@
-"""A game in progress, for gtp, web and terminal: session, clock, judging, endgame and SGF.
+"""A game in progress, for gtp, web and terminal: session, clock and endgame.
 
-`session` holds and saves the state of a game, `clock` keeps the time of both sides, `judging` finds
-dead stones and whether the game is over, `endgame` helps players to finish it, `sgf` writes it.
+`session` holds and saves the state of a game, `clock` keeps the time of both sides, `endgame` helps
+players to finish it.
 Nothing is imported here, so that a GTP engine answers before the board is loaded.
 """

@@ -1,6 +1,6 @@
 """Help players to finish a game: when to pass, what to capture first, when to resign.
 
-The shared judge decides for all players whether the game is over. Under area scoring all stones on
+A judge decides whether the game is over. Under area scoring all stones on
 the board count (Tromp-Taylor), so a side that is ahead only without the enemy's dead stones
 captures them first. Under territory scoring they come off by agreement.
 """
@@ -17,11 +17,11 @@ from tengen.board.playouts import PlayoutResult
 from tengen.board.tactics_kernels import is_own_eye
 from tengen.contracts import Status, Verdict
 from tengen.scoring.judging import (
+    Judge,
     count_without,
     dead_stones,
     held_blocks,
     is_sound,
-    shared_judge,
     with_certain,
 )
 
@@ -39,17 +39,12 @@ def estimate_by_playouts(board: Board, count: int = _PLAYOUTS) -> PlayoutResult:
 # ----- Whether the game is over -----
 
 
-def is_over(board: Board) -> bool:
-    """Return whether no move gains a point any more."""
-    return shared_judge().verdict_if_over(board) is not None
-
-
-def can_pass_and_win(board: Board) -> bool:
+def can_pass_and_win(board: Board, judge: Judge) -> bool:
     """Return whether passing after the enemy's pass ends a game that is over, and wins it."""
     if board.last_move != PASS or not board.moves or board.moves[-1][0] == board.turn:
         return False
     score = score_as_it_stands(board)
-    return (score > 0 if board.turn == BLACK else score < 0) and is_over(board)
+    return (score > 0 if board.turn == BLACK else score < 0) and judge.is_over(board)
 
 
 def score_as_it_stands(board: Board) -> float:
@@ -59,11 +54,11 @@ def score_as_it_stands(board: Board) -> float:
     return count_without(board, dead_stones(board, estimate_by_playouts(board).ownership)).score
 
 
-def is_ready_to_count(board: Board) -> bool:
+def is_ready_to_count(board: Board, judge: Judge) -> bool:
     """Return whether a game under territory rules is over, so that playing on would cost points."""
     if board.rules.scoring != "territory" or not is_late(board):
         return False
-    return (board.last_move == PASS or not points_left(board)) and is_over(board)
+    return (board.last_move == PASS or not points_left(board)) and judge.is_over(board)
 
 
 def is_late(board: Board) -> bool:
@@ -90,19 +85,19 @@ def should_resign(board: Board) -> bool:
 # ----- What to play -----
 
 
-def adjust_at_game_end(board: Board, move: int, *, resign: bool = False) -> Point:
+def adjust_at_game_end(board: Board, move: int, judge: Judge, *, resign: bool = False) -> Point:
     """Return `move`, or what suits the end of the game: a pass, a capture or a resignation.
 
     A player that wants to pass although it is behind as it stands captures dead stones first.
     """
-    if can_pass_and_win(board):
+    if can_pass_and_win(board, judge):
         return PASS
     if resign and should_resign(board):
         return RESIGN
     if move == PASS and board.rules.scoring == "area":
         score = board.area_score() * (1 if board.turn == BLACK else -1)
         return PASS if score > 0 else board.to_point(cleanup_move(board))
-    return PASS if move != PASS and is_ready_to_count(board) else board.to_point(move)
+    return PASS if move != PASS and is_ready_to_count(board, judge) else board.to_point(move)
 
 
 def cleanup_move(board: Board, ownership: FloatArray | None = None) -> int:

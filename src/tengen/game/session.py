@@ -206,7 +206,7 @@ class LocalGame(Session):
 
     player: Player = field(kw_only=True)
     spec: str = ""  # the player's name on the command line, so that the game can be resumed
-    judge: Judge = field(default_factory=Judge)
+    judge: Judge = field(kw_only=True)
 
     @property
     def has_ended(self) -> bool:
@@ -232,13 +232,13 @@ class LocalGame(Session):
 
     def finish(self) -> None:
         """Count the game; dead stones come off only where the judge is sure."""
-        open = self.judge.verdict_if_over(self.board) is None
+        open = not self.judge.is_over(self.board)
         self.mark_dead(set(self.judge.confident_dead_stones(self.board)), open=open)
 
     @property
     def loses_by_passing(self) -> bool:
         """Whether a move can still gain a point, so that a pass would lose some."""
-        return not self.has_ended and self.judge.verdict_if_over(self.board) is None
+        return not (self.has_ended or self.judge.is_over(self.board))
 
     def advice(self) -> list[Candidate] | int:
         """Return the player's candidates from the view of the side to move, or only its move."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import FloatArray
+from tengen.extras import import_extra
 from tengen.lab.result import Bars, Dots, Figure, Picture, Plot
 
 INK = "#7a7a7b"
@@ -31,8 +32,7 @@ def draw(figure: Figure) -> str:
     """Return the SVG of a figure."""
     if isinstance(figure, Picture):
         return figure.svg
-    import matplotlib
-
+    matplotlib = import_extra("matplotlib", "lab")
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

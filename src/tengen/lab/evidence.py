@@ -45,7 +45,7 @@ class RunRecord:
     processor: str
     cores: int
     seconds: float
-    cpu_seconds: float
+    cpu_seconds: float | None  # of all processes; null where it was not measured
     date: str
 
 

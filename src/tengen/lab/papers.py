@@ -16,13 +16,10 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tengen import extensions
 from tengen.extensions import PAPERS, ExtensionError
-
-if TYPE_CHECKING:
-    from tengen.lab.steps import Experiment
 
 
 @dataclass(frozen=True)
@@ -70,11 +67,11 @@ class Paper:
         """The file of recorded runs; it need not exist."""
         return self.folder / "recorded.json"
 
-    def experiments(self) -> Sequence[Experiment[Any]]:
-        """Import and return `EXPERIMENTS` of the module `experiments` of its package."""
+    def experiments(self) -> Sequence[Any]:
+        """Import its module `experiments` and return `EXPERIMENTS`, see `steps.Experiment`."""
         module = f"{self.package}.experiments"
         try:
-            found: Sequence[Experiment[Any]] = import_module(module).EXPERIMENTS
+            found: Sequence[Any] = import_module(module).EXPERIMENTS
         except Exception as failure:  # others' code is imported
             reason = f"{type(failure).__name__}: {failure}"
             raise ExtensionError(f"{module} cannot be loaded: {reason}") from failure

@@ -21,6 +21,7 @@ class Table:
     rows: Sequence[Sequence[Any]]
     note: str = ""
     shade: Sequence[Sequence[float | None]] | None = None
+    key: str = ""  # names it in pages that take it from the rows
 
 
 @dataclass(frozen=True)

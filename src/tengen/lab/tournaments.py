@@ -176,11 +176,11 @@ def from_nothing(context: LabContext, size: NoSettings) -> Findings:
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "players", "players", "Simple players", simple_players,
-        quick=PlayersSize(), full=PlayersSize(100), minutes=(0.2, 2),
+        quick=PlayersSize(), full=PlayersSize(100), minutes=(0.3, 2),
     ),
     Experiment(
         "from-nothing", "self-play", "What the papers would have seen", from_nothing,
-        quick=NoSettings(), full=NoSettings(), minutes=(0.1, 0.1),
+        quick=NoSettings(), full=NoSettings(), minutes=(0.02, 0.02),
     ),
 )  # fmt: skip
 """First and last on the page."""

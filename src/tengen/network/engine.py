@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import Float32Array
 from tengen.errors import SpecError
+from tengen.extras import import_extra
 from tengen.network import engine_kernels as kernels
 from tengen.network.engine_kernels import COLS, LINE, ROWS, WIDTH
 from tengen.network.inputs import (
@@ -381,11 +382,7 @@ _FILES = (Path("/dev/nvidia0"), Path("/dev/dxg"))
 
 def torch_or_refuse() -> Any:
     """Import PyTorch; raise `SpecError` with install instructions if it is missing."""
-    try:
-        import torch
-    except ImportError:
-        raise SpecError("training needs PyTorch: pip install tengen[torch]") from None
-    return torch
+    return import_extra("torch", "torch")
 
 
 def chosen_device(device: str) -> str:

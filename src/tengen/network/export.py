@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.errors import SpecError
+from tengen.extras import import_extra
 from tengen.files import write_atomic
 from tengen.network.engine import Engine
 from tengen.network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
@@ -132,11 +132,9 @@ class _Graph(Layers[str]):
 
 def export_onnx(network: DeepNetwork, path: str | os.PathLike[str]) -> None:
     """Write the network to an ONNX file."""
-    try:
-        import onnx
-        from onnx import TensorProto, helper
-    except ImportError:
-        raise SpecError("exporting needs onnx: pip install tengen[onnx]") from None
+    onnx = import_extra("onnx", "onnx")
+    from onnx import TensorProto, helper
+
     graph = _Graph(network.engine, network.weights_)
     lengths = {"ownership": ["points"], **{name: [] for name in _NUMBERS}}
     outputs = [

@@ -48,7 +48,7 @@ def map_jobs(
 
     One worker is this process; more are processes (by spawn, so that a script needs its
     `if __name__ == "__main__":`). `ray` is the address of a Ray cluster to use instead (`auto`,
-    `host:port`, or `local` to start one; needs `pip install tengen[ray]`). A job whose worker was
+    `host:port`, or `local` to start one; needs the extra `ray`). A job whose worker was
     lost is tried again up to `retries` times; the exception of a job is raised here, with a note.
 
     `jobs` may be endless: it is read only a little ahead, and work starts with the first `next`.

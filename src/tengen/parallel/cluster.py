@@ -5,7 +5,6 @@ Every node needs tengen installed. Jobs of lost nodes and workers are given to o
 
 from __future__ import annotations
 
-import importlib
 import signal
 import socket
 import threading
@@ -14,6 +13,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from tengen.errors import TengenError
+from tengen.extras import import_extra
 from tengen.parallel import attempt
 
 # Seconds within which a cluster must answer; Ray itself would try for minutes.
@@ -66,10 +66,7 @@ class Cluster:
 
 def _connect(address: str) -> Any:
     """Import Ray and join the cluster, unless this process has joined one."""
-    try:
-        ray = importlib.import_module("ray")
-    except ImportError:
-        raise TengenError("Ray is not installed; run `pip install 'tengen[ray]'`") from None
+    ray = import_extra("ray", "ray")
     if not ray.is_initialized():
         _knock(address)
         ending = signal.getsignal(signal.SIGTERM)

@@ -15,6 +15,7 @@ import numpy as np
 from tengen.board import BLACK, PASS, Board, Point
 from tengen.contracts import Evaluator, Policy
 from tengen.game.endgame import adjust_at_game_end, candidates
+from tengen.players.network_search import SEARCHING_JUDGE
 from tengen.players.simple import best_by_policy, scores_after
 
 _MAX_DEPTH = 64
@@ -105,7 +106,7 @@ class AlphaBetaPlayer:
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move with the best value; the generator is not used."""
-        return adjust_at_game_end(board, self.search(board)[1], resign=self.resign)
+        return adjust_at_game_end(board, self.search(board)[1], SEARCHING_JUDGE, resign=self.resign)
 
     def search(self, board: Board) -> tuple[float, int]:
         """Return the value for the side to move and the best move."""

@@ -20,8 +20,8 @@ from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS
 from tengen.contracts import Candidate, Evaluator, Policy, Report, win_probability
 from tengen.errors import SpecError
-from tengen.game.endgame import is_over
 from tengen.players import tree_kernels as k
+from tengen.players.network_search import SEARCHING_JUDGE
 from tengen.players.search_clock import SearchBase, SearchLimits
 
 _SLICE_SECONDS = 0.05  # of search between checks of the clock
@@ -171,7 +171,7 @@ class MctsPlayer(SearchBase):
         while ran < count:
             fresh = self.root_moves is not None and not tree.narrowed
             done = k.search(
-                *(tree.board.state, tree.board._table, ko_rule, tree.ti, tree.tf, tree.meta),
+                *(tree.board.state, tree.board.history, ko_rule, tree.ti, tree.tf, tree.meta),
                 *(shape_table(), float(tree.board.white_bonus), tree.ownership, tree.seed),
                 *(1 if fresh else count - ran, ask, tree.scratch),
             )
@@ -245,7 +245,7 @@ class MctsPlayer(SearchBase):
         return best.move if board.is_legal(board.to_point(best.move)) else PASS
 
     def _may_pass(self, board: Board) -> bool:
-        return not self.asks or is_over(board)
+        return not self.asks or SEARCHING_JUDGE.is_over(board)
 
 
 def _main_line(tree: PlayoutTree, move: int, length: int = 12) -> tuple[int, ...]:

@@ -21,12 +21,11 @@ from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, points_at
 from tengen.board.coordinates import elements, permutation, transform
 from tengen.contracts import Candidate, Report, Scorer
 from tengen.errors import SpecError
-from tengen.game.endgame import cleanup_move, is_over, is_ready_to_count, points_left
+from tengen.game.endgame import cleanup_move, is_ready_to_count, points_left
 from tengen.network import Evaluation
 from tengen.players.network_tree import NetworkTree
 from tengen.players.search_clock import SearchBase, SearchLimits
 from tengen.players.tree_kernels import keep_likely
-from tengen.scoring import judging
 from tengen.scoring.judging import Judge, count_without, dead_stones
 
 _VISITS = 400  # default visits per move
@@ -216,7 +215,7 @@ class SearchPlayer(SearchBase):
     def _begin(self, board: Board, *, to_play: bool = False) -> NetworkSearch:
         """Return the kept search if the position is in its tree, or a new one."""
         ends = to_play and board.last_move == PASS and self.root_moves is None
-        may_pass = not ends or is_over(board)
+        may_pass = not ends or SEARCHING_JUDGE.is_over(board)
         kept: NetworkSearch | None = self._take()
         if kept is not None and may_pass:
             node = kept.descend(board)
@@ -381,7 +380,7 @@ class SearchPlayer(SearchBase):
         first = _first_choice(search, found)
         if self.root_moves is not None:
             return first
-        if is_ready_to_count(board):
+        if is_ready_to_count(board, SEARCHING_JUDGE):
             return PASS
         standing = board.area_score() * (1 if board.turn == BLACK else -1)
         by_area = board.rules.scoring == "area"
@@ -397,7 +396,7 @@ class SearchPlayer(SearchBase):
             move = self._drawn(found.seen_by(board.turn), rng)
         else:
             move = first
-        if move == PASS and not is_over(board):
+        if move == PASS and not SEARCHING_JUDGE.is_over(board):
             return _best_point(search, found)
         return move
 
@@ -428,7 +427,13 @@ class SearchPlayer(SearchBase):
         return good[int(rng.choice(len(good), p=weights / weights.sum()))].move
 
 
-judging.lead_by_search = lambda network, board: SearchPlayer(network, **_JUDGED).lead(board)
+def lead_by_search(network: SearchNetwork, board: Board) -> float:
+    """Return Black's lead after a short search, by which a judge decides doubts."""
+    return SearchPlayer(network, **_JUDGED).lead(board)
+
+
+SEARCHING_JUDGE = Judge(search=lead_by_search)
+"""Decides for all players whether a game is over, and what is dead."""
 
 
 def _first_choice(search: NetworkSearch, found: Report) -> int:

@@ -27,9 +27,10 @@ from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random
 from tengen.contracts import Candidate, Evaluator, Player, Policy, Report, TimedPlayer
 from tengen.errors import SpecError
 from tengen.game.endgame import adjust_at_game_end, can_pass_and_win, candidates, finishing_move
+from tengen.players.network_search import SEARCHING_JUDGE
 from tengen.players.spec import make_player
 from tengen.players.static_kernels import VALUE, W_PASS, finish_static, new_work, static_values
-from tengen.scoring.judging import is_sound, neutral_points, shared_judge
+from tengen.scoring.judging import is_sound, neutral_points
 
 _SHOWN = 20  # moves in a policy's report
 
@@ -63,7 +64,7 @@ class MaxlibPlayer:
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Choose the move with the best balance of liberties."""
-        if can_pass_and_win(board):
+        if can_pass_and_win(board, SEARCHING_JUDGE):
             return PASS
         weighting = BY_STONE if self.average == "stone" else BY_BLOCK
         mask = board.legal_mask()
@@ -91,7 +92,7 @@ class StaticPlayer:
         index = int(values.argmax())
         best = point_at(index, board.rows, board.cols)
         move = best if values[index] > W_PASS else PASS
-        return adjust_at_game_end(board, move, resign=self.resign)
+        return adjust_at_game_end(board, move, SEARCHING_JUDGE, resign=self.resign)
 
 
 def static_move_values(board: Board) -> FloatArray:
@@ -133,7 +134,7 @@ class SamplePlayer:
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Draw a move from the policy, or pass where that is sensible."""
-        return adjust_at_game_end(board, self.draw(board, rng))
+        return adjust_at_game_end(board, self.draw(board, rng), SEARCHING_JUDGE)
 
     def draw(
         self, board: Board, rng: np.random.Generator, among: Sequence[int] | None = None
@@ -197,10 +198,9 @@ class DrawingPlayer(SamplePlayer):
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Draw a move from the policy, or end the game."""
-        judge = shared_judge()
-        if board.last_move != PASS or (finished := judge.finished(board)) is None:
+        if board.last_move != PASS or (finished := SEARCHING_JUDGE.finished(board)) is None:
             return super().choose(board, rng)
-        if (over := judge.verdict_if_over(board)) is not None:
+        if (over := SEARCHING_JUDGE.verdict_if_over(board)) is not None:
             return finishing_move(board, over)
         neutral = neutral_points(board, finished) if board.rules.scoring == "area" else []
         mine = [point for point in neutral if is_sound(board, point, board.turn)]
@@ -245,7 +245,7 @@ class GreedyPlayer:
         else:
             moves = best_by_policy(self.policy, board, self.width or 8)
         if not moves:
-            return adjust_at_game_end(board, PASS, resign=self.resign)
+            return adjust_at_game_end(board, PASS, SEARCHING_JUDGE, resign=self.resign)
         rate = getattr(self.model, "move_values", None)
         if rate is None:
             values = values_after(self.model, board, moves)
@@ -259,7 +259,7 @@ class GreedyPlayer:
         else:
             best = np.flatnonzero(values >= values.max() - 1e-12)
             move = moves[int(rng.choice(best))]
-        return adjust_at_game_end(board, move, resign=self.resign)
+        return adjust_at_game_end(board, move, SEARCHING_JUDGE, resign=self.resign)
 
     def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
         """Report once: a policy's likeliest moves, or the one that an evaluator chooses."""

@@ -12,11 +12,13 @@ writes the same files as a run that was never stopped.
 
 from __future__ import annotations
 
+import html
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from tengen import __version__
@@ -177,35 +179,141 @@ def _sum_up(
 
 def make_index(games: Sequence[_Game], summary: _Game, settings: ReviewSettings) -> str:
     """Return the index page as HTML; its links lead to the pages of the games."""
-    from jinja2 import Template
-
-    page = Template(Path(__file__).with_name("index.html").read_text("utf-8"), autoescape=True)
-    made: str = page.render(
+    players = summary["players"][:_INDEX_PLAYERS]
+    everyone = {"name": "all", "kinds": summary["all"]["kinds"]}
+    kinds = [kind for kind in KINDS if kind in everyone["kinds"]]
+    parts = ["<h2>Games</h2>", _sheet(_GAME_COLUMNS, map(_game_row, games))]
+    if players:
+        more = len(summary["players"]) - len(players)
+        parts += [
+            "<h2>Players</h2>",
+            _remark(
+                "Points lost per move, with a 95 % interval over games, and by phase. Against the "
+                "rank: the difference to all players of the same rank in these games."
+            ),
+            _sheet([*_PLAYER_COLUMNS, *PHASES], map(_player_row, players)),
+            _remark(f"{more} more are in the summary.") if more else "",
+        ]
+    parts += [
+        "<h2>By kind of move</h2>",
+        _remark(
+            "A move is a capture, an atari, in contact with the other side, near the previous "
+            "move, or elsewhere: the first that fits."
+        ),
+        _sheet(
+            ["who", *kinds],
+            ([_text(who["name"]), *_points(who["kinds"], kinds)] for who in [everyone, *players]),
+        ),
+    ]
+    if summary["ranks"]:
+        rows = (
+            [_text(rank), told["games"], told["moves"], _lost(told)]
+            + _points(told["phases"], PHASES)
+            for rank, told in summary["ranks"].items()
+        )
+        columns = ["rank", "games", "moves", "lost per move", *PHASES]
+        parts += ["<h2>By rank</h2>", _sheet(columns, rows)]
+    if summary["faults"]:
+        faults = "".join(f"<li>{_text(fault)}</li>" for fault in summary["faults"])
+        parts += ["<h2>Not reviewed</h2>", f'<ul class="sans">{faults}</ul>']
+    return Template(Path(__file__).with_name("index.html").read_text("utf-8")).substitute(
+        title=f"{summary['games']} games",
+        judges=_text("; ".join(sorted({game["summary"]["judge"] for game in games}))),
+        sections="\n".join(parts),
         version=__version__,
-        settings=settings,
-        judges="; ".join(sorted({game["summary"]["judge"] for game in games})),
-        games=[_line(game) for game in games],
-        summary=summary,
-        players=summary["players"][:_INDEX_PLAYERS],
-        phases=PHASES,
-        kinds=[kind for kind in KINDS if kind in summary["all"]["kinds"]],
+        seed=settings.seed,
     )
-    return made
 
 
-def _line(game: _Game) -> _Game:
-    """Return a game's values for the index page: the worst move, a small curve of the score."""
+_GAME_COLUMNS = (
+    "game", "Black", "White", "date", "board", "moves", "result", "Black lost", "White lost",
+    "mistakes", "largest", "score",
+)  # fmt: skip
+_PLAYER_COLUMNS = (
+    "player", "rank", "games", "moves", "lost per move", "", "against the rank",
+    "mistakes per 100 moves", "people's first choice",
+)  # fmt: skip
+_LEFT = {"Black", "White", "date", "largest", "score"}  # and every first column
+
+
+def _text(value: object) -> str:
+    return html.escape(str(value))
+
+
+def _remark(text: str) -> str:
+    return f'<p class="soft">{text}</p>'
+
+
+def _sheet(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table of cells that are HTML."""
+    sides = [' class="left"' if not i or name in _LEFT else "" for i, name in enumerate(columns)]
+
+    def line(tag: str, cells: Iterable[object]) -> str:
+        pairs = zip(sides, cells, strict=True)
+        return f"<tr>{''.join(f'<{tag}{side}>{cell}</{tag}>' for side, cell in pairs)}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    return (
+        f'<div class="scroll"><table><thead>{line("th", columns)}</thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _number(value: float | None, style: str) -> str:
+    return "" if value is None else format(value, style)
+
+
+def _lost(told: _Row | None) -> str:
+    return _number(told["mean_points_lost"], ".2f") if told else ""
+
+
+def _points(told: _Row, names: Iterable[str]) -> list[str]:
+    return [_lost(told.get(name)) for name in names]
+
+
+def _player_row(player: _Row) -> list[object]:
+    interval, first = player["interval"], player["predicted_first"]
+    return [
+        _text(player["name"]),
+        _text(player["rank"]),
+        player["games"],
+        player["moves"],
+        _lost(player),
+        f'<span class="soft">{interval[0]:.2f} to {interval[1]:.2f}</span>' if interval else "",
+        _number(player["against_rank"], "+.2f"),
+        _number(player["mistakes_per_100"], ".1f"),
+        "" if first is None else f"{first:.0%}".replace("%", " %"),
+        *_points(player["phases"], PHASES),
+    ]
+
+
+def _game_row(game: _Game) -> list[object]:
+    """Return a game's cells for the index page: with its worst move and a curve of the score."""
+    page, name = f"games/{game['number']:06}.html", Path(game["file"]).name
+    title = f"{name}, {game['game']}" if game["game"] > 1 else name
     worst = max(game["rows"], key=lambda row: row["points_lost"], default=None)
+    largest = ""
+    if worst and worst["verdict"]:
+        link = f'<a href="{page}#{worst["number"]}">{worst["number"]} {_text(worst["move"])}</a>'
+        largest = f"{link} &minus;{worst['points_lost']:.1f}"
     most = max(map(abs, game["scores"]), default=0.0) or 1.0
     step = 120 / max(len(game["scores"]) - 1, 1)
-    points = (f"{step * n:.1f},{12 - 12 * s / most:.1f}" for n, s in enumerate(game["scores"]))
-    return {
-        **game,
-        "name": Path(game["file"]).name,
-        "page": f"games/{game['number']:06}.html",
-        "worst": worst if worst and worst["verdict"] else None,
-        "spark": " ".join(points),
-    }
+    curve = (f"{step * n:.1f},{12 - 12 * s / most:.1f}" for n, s in enumerate(game["scores"]))
+    sides = game["summary"]["black"], game["summary"]["white"]
+    return [
+        f'<a href="{page}">{_text(title)}</a>',
+        *(_text(f"{game[side]} {game[f'{side}_rank']}") for side in ("black", "white")),
+        _text(game["date"]),
+        f"{game['size'][1]}&times;{game['size'][0]}",
+        game["moves"],
+        _text(game["result"]),
+        *map(_lost, sides),
+        " : ".join(str(side["mistakes"]) for side in sides),
+        largest,
+        '<svg width="120" height="24" role="img" aria-label="score">'
+        '<line class="mid" x1="0" x2="120" y1="12" y2="12"/>'
+        f'<polyline points="{" ".join(curve)}"/></svg>',
+    ]
 
 
 # ----- Tables -----

@@ -559,12 +559,15 @@ def _is_neutral(move: int, before: EvaluatedPosition, after: EvaluatedPosition) 
     """
     if move == PASS or before.ownership is None or after.ownership is None:
         return False
-    from scipy.ndimage import binary_dilation, label
-
     grid = before.board.grid()
-    regions, _ = label(grid == EMPTY)
-    region = regions == regions.flat[index_of(move, *grid.shape)]
-    beside = binary_dilation(region) & ~region
+    region, size = np.zeros(grid.shape, np.bool_), 0
+    region.flat[index_of(move, *grid.shape)] = True
+    while size < region.sum() <= _DAME_REGION:
+        size = region.sum()
+        framed = np.pad(region, 1)
+        beside = framed[:-2, 1:-1] | framed[2:, 1:-1] | framed[1:-1, :-2] | framed[1:-1, 2:]
+        region |= beside & (grid == EMPTY)
+    beside &= ~region
     change = np.abs(np.asarray(after.ownership) - before.ownership).reshape(grid.shape)
     return bool(
         region.sum() <= _DAME_REGION

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,8 @@ playouts and network together."""
 _LIKELY, _CERTAIN = 0.8, 0.9
 """Least probability of the scorer's verdict, and the ownership that both playouts and network must
 reach for every block where that verdict is not safe (as in seki) or the turn is worth points."""
+_REMEMBERED = 16
+"""Confirmed positions that are remembered: players query one position several times."""
 _DECLINED = 2
 """How many passes in a row by one side are declined because of doubt."""
 
@@ -104,22 +106,35 @@ class _Confirmation(NamedTuple):
         return self.steady and max(self.playouts, self.network) >= _SURE
 
 
-class Judge:
-    """Judge positions by the model called `scorer`, by a network and by playouts."""
+@dataclass(frozen=True)
+class _Question:
+    """A verdict to confirm; questions are equal if position, komi and rules are."""
 
-    def __init__(self, scorer: Scorer | None = None) -> None:
-        self._scorer = scorer
-        self._asked: tuple[Any, _Confirmation] | None = None
-        """The last position and its confirmation; players query one position several times."""
+    key: tuple[Any, ...]
+    board: Board = field(compare=False)
+    verdict: Verdict = field(compare=False)
+
+
+class Judge:
+    """Judge positions by a scorer, by a network and by playouts.
+
+    Without a `scorer`, the model of that name is one, or playouts are. `search` returns Black's
+    lead after a short search with a network; if given, it decides doubts whether a game is over.
+    """
+
+    def __init__(
+        self, scorer: Scorer | None = None, search: Callable[[Any, Board], float] | None = None
+    ) -> None:
+        self._scorer, self._search = scorer, search
 
     # ----- Finished games -----
 
     @property
     def scorer(self) -> Scorer:
-        """The scorer in use; loaded when first needed."""
-        if self._scorer is None:
-            self._scorer = load_scorer("scorer") if has_model("scorer") else PlayoutScorer()
-        return self._scorer
+        """The scorer in use."""
+        if self._scorer is not None:
+            return self._scorer
+        return load_scorer("scorer", shared=True) if has_model("scorer") else PlayoutScorer()
 
     @property
     def is_learned(self) -> bool:
@@ -170,6 +185,10 @@ class Judge:
             agreed = min(sure.playouts, sure.network) >= _CERTAIN
         return verdict if sure.is_likely and ((agreed and sure.quiet) or enough_declined) else None
 
+    def is_over(self, board: Board) -> bool:
+        """Return whether no move gains a point any more."""
+        return self.verdict_if_over(board) is not None
+
     def confident_dead_stones(self, board: Board) -> tuple[int, ...]:
         """List the dead stones of a finished game; none if there is any doubt."""
         verdict = self.finished(board)
@@ -183,17 +202,16 @@ class Judge:
         This is for games whose dead stones come off by agreement. Where all stones count, a
         player may have to capture some before it passes.
         """
-        return board.last_move == PASS and self.verdict_if_over(board) is not None
+        return board.last_move == PASS and self.is_over(board)
 
     def _confirmed(self, board: Board, verdict: Verdict) -> _Confirmation:
-        """Check a verdict by playouts and network with each side to move; the worse one counts."""
         key = board.rows, board.cols, board.hash, board.komi, board.rules
-        asked = self._asked  # read once: another thread may replace it
-        if asked is None or asked[0] != key:
-            asked = self._asked = key, self._confirm(board, verdict)
-        return asked[1]
+        return self._confirm(_Question(key, board, verdict))
 
-    def _confirm(self, board: Board, verdict: Verdict) -> _Confirmation:
+    @functools.lru_cache(maxsize=_REMEMBERED)  # noqa: B019 (a few judges may stay)
+    def _confirm(self, question: _Question) -> _Confirmation:
+        """Check a verdict by playouts and network with each side to move; the worse one counts."""
+        board, verdict = question.board, question.verdict
         sides, seed = _both_to_move(board), board.hash >> 1
         found = [playouts(b, _END_PLAYOUTS, seed=seed, kind="heavy", threads=1) for b in sides]
         by_playouts = min(_agreement(board, verdict, one.ownership) for one in found)
@@ -212,10 +230,10 @@ class Judge:
         steady, quiet = max(gains) <= _CHANGE, True
         if (
             steady
-            and lead_by_search is not None
+            and self._search is not None
             and min(by_playouts, by_network) < _MIN_PLAYOUT_AGREEMENT
         ):
-            leads = [lead_by_search(network, side) for side in sides]
+            leads = [self._search(network, side) for side in sides]
             gain = max(leads[0] - count, count - leads[1])
             quiet = gain <= _GAIN * (1 + board.rows * board.cols / 361)
         return _Confirmation(by_playouts, by_network, steady, quiet)
@@ -245,16 +263,6 @@ class Judge:
         """Return the probability that people pass; None without a network."""
         network = _network_for(DRAWN_FROM, board)
         return None if network is None else float(network.priors(board)[-1])
-
-
-lead_by_search: Callable[[Any, Board], float] | None = None
-"""Black's lead by a short search with a network; `tengen.players` sets it when it is imported."""
-
-
-@functools.cache
-def shared_judge() -> Judge:
-    """Return the judge that all players of this process share."""
-    return Judge()
 
 
 def _network_for(name: str, board: Board) -> Any:

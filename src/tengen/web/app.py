@@ -8,7 +8,7 @@ import webbrowser
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -23,20 +23,18 @@ from tengen import __version__
 from tengen.board import Board
 from tengen.compiling import SCORING_KERNELS, is_compiled
 from tengen.errors import TengenError
-from tengen.web import games, look_routes, reviews
-from tengen.web.games import HINT_PLAYER, GameService, StaleMoveError
-from tengen.web.machines import list_opponents
+from tengen.web import game_routes, look_routes, review_routes
+from tengen.web.games import HINT_PLAYER, StaleMoveError
 from tengen.web.positions import to_value
-from tengen.web.reviews import Reviews
 from tengen.web.security import Connection, Guard
-from tengen.web.services import Settings
-from tengen.web.store import StorageError, Store, UnknownItemError
+from tengen.web.services import Services
+from tengen.web.settings import Settings
+from tengen.web.store import StorageError, UnknownItemError
 from tengen.web.tasks import STATIC
-from tengen.web.workers import CancelledJob, Lane, OverloadedError, compile_kernels
+from tengen.web.workers import CancelledJob, OverloadedError, compile_kernels
 
 # Folders of the guides: in an installed package, and in a clone.
 _GUIDES = (Path(__file__).parents[1] / "guide", Path(__file__).parents[3] / "docs" / "guide")
-_ABREAST = 3  # how many games, or tabs, are served at once; each takes a process with its models
 _STATUS: dict[type[Exception], int] = {  # by class of error; the first match counts
     UnknownItemError: 404,
     StaleMoveError: 409,
@@ -45,42 +43,6 @@ _STATUS: dict[type[Exception], int] = {  # by class of error; the first match co
     TengenError: 422,
     CancelledJob: 499,
 }
-
-
-@dataclass
-class Services:
-    """The parts of a running server; separate lanes keep long work from delaying short work.
-
-    Long work are searches for as long as somebody looks, readings of files, openings and reviews.
-    """
-
-    settings: Settings
-    playing: Lane = field(default_factory=lambda: Lane(_ABREAST))
-    looking: Lane = field(default_factory=lambda: Lane(_ABREAST))
-    searching: Lane = field(default_factory=lambda: Lane(_ABREAST))
-    reading: Lane = field(default_factory=lambda: Lane(kernels="board.kernels"))
-    exploring: Lane = field(default_factory=lambda: Lane(background=True))
-    studying: Lane = field(default_factory=lambda: Lane(background=True))
-    store: Store = field(init=False)
-    games: GameService = field(init=False)
-    reviews: Reviews = field(init=False)
-
-    def __post_init__(self) -> None:
-        # First, so that a wrong spec leaves no database open.
-        opponents = list_opponents(self.settings.players)
-        self.store = Store(self.settings.database)
-        self.games = GameService(self.store, self.playing, opponents)
-        self.reviews = Reviews(self.store, self.studying)
-
-    def close(self) -> None:
-        """End the processes and close the database."""
-        # First, so that late results of workers are not written to a closed database.
-        self.games.close()
-        self.reviews.close()
-        quick = self.playing, self.looking, self.searching
-        for lane in (*quick, self.reading, self.exploring, self.studying):
-            lane.close()
-        self.store.close()
 
 
 def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) -> FastAPI:
@@ -116,7 +78,12 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
     )  # fmt: skip
     app.state.services = services
     app.state.tables = {}
-    for router in (games.router, games.problem_router, reviews.router, look_routes.router):
+    for router in (
+        game_routes.router,
+        game_routes.problem_router,
+        review_routes.router,
+        look_routes.router,
+    ):
         app.include_router(router)
     for kind in (*_STATUS, RequestValidationError):
         app.add_exception_handler(kind, _tell)

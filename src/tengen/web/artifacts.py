@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tengen.arena.database import Database
 from tengen.arena.placing import LADDERS
@@ -25,11 +25,9 @@ from tengen.models.registry import opinions_on
 from tengen.records import GameRecord, loads
 from tengen.web.machines import move_probabilities
 from tengen.web.positions import likely_moves, to_board, unpacked
+from tengen.web.settings import Settings
 from tengen.web.store import UnknownItemError
 from tengen.web.workers import Context, Json
-
-if TYPE_CHECKING:
-    from tengen.web.services import Settings
 
 _MOST = 200  # most items in a list
 _ROWS = 2000  # most rows of a training's metrics to return; longer ones are thinned out evenly

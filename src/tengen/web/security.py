@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tengen.web.positions import UPLOAD_BYTES
-from tengen.web.services import LOOPBACK, Settings
+from tengen.web.settings import LOOPBACK, Settings
 
 _COOKIE = "tengen-token"
 _CONTENT_POLICY = (

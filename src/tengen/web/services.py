@@ -1,39 +1,62 @@
-"""What all routes share: the settings of the server, and waiting for workers."""
+"""What all routes share: the services of the server, and waiting for its workers."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from fastapi import Body, Request
 from fastapi.responses import Response
 
+from tengen.web.games import GameService
+from tengen.web.machines import list_opponents
 from tengen.web.positions import READ_SECONDS, packed
+from tengen.web.reviews import Reviews
+from tengen.web.settings import Settings
+from tengen.web.store import Store
 from tengen.web.workers import BRIEF, GRACE, Json, Lane
 
-if TYPE_CHECKING:
-    from tengen.web.app import Services
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_ABREAST = 3  # how many games, or tabs, are served at once; each takes a process with its models
 Upload = Annotated[bytes, Body(media_type="application/x-go-sgf")]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of the server, fixed when it starts; requests cannot change them."""
+@dataclass
+class Services:
+    """The parts of a running server; separate lanes keep long work from delaying short work.
 
-    database: Path
-    host: str = "127.0.0.1"
-    port: int = 8361
-    token: str | None = None  # every request must contain it; required unless the host is loopback
-    players: tuple[str, ...] = ()  # specs of further opponents
-    arenas: tuple[Path, ...] = ()  # databases of tournaments to show
-    collections: tuple[Path, ...] = ()  # collections of games, or indexes of them, to explore
-    runs: Path = Path("runs")  # folder of trainings and laboratory reports to show
+    Long work are searches for as long as somebody looks, readings of files, openings and reviews.
+    """
+
+    settings: Settings
+    playing: Lane = field(default_factory=lambda: Lane(_ABREAST))
+    looking: Lane = field(default_factory=lambda: Lane(_ABREAST))
+    searching: Lane = field(default_factory=lambda: Lane(_ABREAST))
+    reading: Lane = field(default_factory=lambda: Lane(kernels="board.kernels"))
+    exploring: Lane = field(default_factory=lambda: Lane(background=True))
+    studying: Lane = field(default_factory=lambda: Lane(background=True))
+    store: Store = field(init=False)
+    games: GameService = field(init=False)
+    reviews: Reviews = field(init=False)
+
+    def __post_init__(self) -> None:
+        # First, so that a wrong spec leaves no database open.
+        opponents = list_opponents(self.settings.players)
+        self.store = Store(self.settings.database)
+        self.games = GameService(self.store, self.playing, opponents)
+        self.reviews = Reviews(self.store, self.studying)
+
+    def close(self) -> None:
+        """End the processes and close the database."""
+        # First, so that late results of workers are not written to a closed database.
+        self.games.close()
+        self.reviews.close()
+        quick = self.playing, self.looking, self.searching
+        for lane in (*quick, self.reading, self.exploring, self.studying):
+            lane.close()
+        self.store.close()
 
 
 def services_of(request: Request) -> Services:

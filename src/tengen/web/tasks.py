@@ -23,6 +23,7 @@ from tengen.game.session import choose_move, move_generator
 from tengen.models import load_policy
 from tengen.models.registry import JUDGE, network_for, policy_for
 from tengen.players import make_player
+from tengen.players.network_search import SEARCHING_JUDGE
 from tengen.records import loads
 from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
@@ -40,7 +41,6 @@ from tengen.reviews.game import (
     review_move,
 )
 from tengen.sanitize import csv_text
-from tengen.scoring.judging import shared_judge
 from tengen.web.positions import (
     counted,
     finite,
@@ -67,7 +67,7 @@ def choose(arguments: Json, context: Context) -> Json:
     """Choose a move for the side to move, within `seconds` if the player can limit its time."""
     board, player = to_board(arguments["board"]), _player(arguments["player"])
     seed, seconds = arguments["seed"], arguments.get("seconds")
-    move = choose_move(player, board, shared_judge(), seed=seed, seconds=seconds)
+    move = choose_move(player, board, SEARCHING_JUDGE, seed=seed, seconds=seconds)
     return {"move": vertex(move, board)}
 
 
@@ -111,14 +111,14 @@ def predict(arguments: Json, context: Context) -> Json:
 def score(arguments: Json, context: Context) -> Json:
     """Judge every block, apply the user's corrections, and count territory and area."""
     board = to_board(arguments["board"])
-    verdict = shared_judge().status(board)
+    verdict = SEARCHING_JUDGE.status(board)
     fallen = np.zeros((board.rows, board.cols), np.bool_)
     for point in verdict.stones(Status.DEAD):
         fallen.flat[index_of(point, board.rows, board.cols)] = True
     fallen = overruled(fallen, board, dead=arguments["dead"], alive=arguments["alive"])
     territory, area = count_both(board, fallen, arguments["captures"])
     sure = verdict.safe or bool(arguments["dead"] or arguments["alive"])
-    outlook = None if sure else shared_judge().outlook(board)
+    outlook = None if sure else SEARCHING_JUDGE.outlook(board)
     return {
         "estimate": outlook
         and {"score": outlook.score, "spread": outlook.spread, "by": outlook.by},
@@ -135,13 +135,13 @@ def score(arguments: Json, context: Context) -> Json:
 def judge(arguments: Json, context: Context) -> Json:
     """Return the dead stones at the end, and whether the game is still open."""
     board = to_board(arguments["board"])
-    dead = vertices(shared_judge().confident_dead_stones(board), board)
+    dead = vertices(SEARCHING_JUDGE.confident_dead_stones(board), board)
     return {"dead": dead, **is_open(arguments, context)}
 
 
 def is_open(arguments: Json, context: Context) -> Json:
     """Return whether a side can still gain points, so that a pass would lose some."""
-    return {"open": shared_judge().verdict_if_over(to_board(arguments["board"])) is None}
+    return {"open": not SEARCHING_JUDGE.is_over(to_board(arguments["board"]))}
 
 
 def warm(arguments: Json, context: Context) -> None:
@@ -151,7 +151,7 @@ def warm(arguments: Json, context: Context) -> None:
     if arguments.get("judge"):
         estimate(arguments, context)
         board.play(PASS)
-        shared_judge().status(board)
+        SEARCHING_JUDGE.status(board)
 
 
 # ----- Reviews -----

@@ -20,6 +20,7 @@ import numpy as np
 from tengen.arrays import FloatArray
 from tengen.contracts import Player
 from tengen.errors import TengenError
+from tengen.extras import import_extra
 from tengen.lab.papers import read_paper
 from tengen.lab.result import Findings, Line, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
@@ -242,7 +243,7 @@ def over_seeds(runs: list[dict[str, Any]]) -> dict[str, Any]:
     `p` combines the runs' gains (Stouffer), `p_seeds` is the paired t-test over seeds. `trend` and
     `points` have one slope for all runs' panel rates and round robins, with one intercept per run.
     """
-    from scipy import stats
+    stats = import_extra("scipy.stats", "lab")
 
     gains = [run["gain"] for run in runs]
     z = sum(gain["z"] for gain in gains) / math.sqrt(len(gains))
@@ -496,7 +497,7 @@ SPATIAL = BreedingSize(network="spatial", generations=60_000, every=10_000)
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "opening-evolution-paper", "opening-evolution", "The paper's tables, tested", paper_numbers,
-        quick=PaperSize(), full=PaperSize(400), minutes=(0.2, 1),
+        quick=PaperSize(), full=PaperSize(400), minutes=(0.1, 1),
     ),
     Experiment(
         "opening-evolution", "opening-evolution", "A method that learns", breeding,
@@ -504,7 +505,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             network="spatial", method="better", generations=40, every=10, seeds=1, games=60,
             starts=3,
         ),
-        full=BreedingSize(network="spatial", method="better", seeds=5), minutes=(0.4, 120),
+        full=BreedingSize(network="spatial", method="better", seeds=5), minutes=(0.65, 120),
     ),
     Experiment(
         "opening-evolution-dense", "opening-evolution", "Table I", breeding,

@@ -55,7 +55,7 @@ class NetworkPlayer:
         return move if board.is_legal(move) else PASS
 
 
-def _play_opening(black: Player, white: Player, terms: EvolutionSettings, seed: int) -> Board:
+def play_opening(black: Player, white: Player, terms: EvolutionSettings, seed: int) -> Board:
     """Return the board after both sides' opening moves."""
     board = terms.start(seed)
     rng = np.random.default_rng([seed, 1])
@@ -79,7 +79,7 @@ def match(
     """
     colours = COLOURS[terms.colours]
     boards = [
-        _play_opening(*((me, other) if colour == BLACK else (other, me)), terms, seed)
+        play_opening(*((me, other) if colour == BLACK else (other, me)), terms, seed)
         for seed, other in zip(seeds, opponents, strict=True)
         for colour in colours
     ]

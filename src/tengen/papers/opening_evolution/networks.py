@@ -50,7 +50,7 @@ class Shape:
         """Length of the weight vector, biases included."""
         return sum(self._sizes) + self.hidden + 1
 
-    @property
+    @cached_property
     def _sizes(self) -> tuple[int, int]:
         """Weights of the windows and of the layer above them, biases included."""
         below = len(self.windows) or self.rows * self.cols

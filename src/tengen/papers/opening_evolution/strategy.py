@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tengen.arrays import FloatArray, IntArray
+from tengen.extras import need
 
 FIRST_SPREAD = 0.2
 """Standard deviation of the first weights; not in the paper, but Blondie24 drew from +-0.2."""
@@ -100,6 +101,7 @@ class CmaStrategy(Breeder):
     """
 
     def __init__(self, size: int, n_weights: int, seed: int) -> None:
+        need("lab", "cma")
         super().__init__(size, n_weights, seed)
         self._search: Any = None
         self._told: list[FloatArray] = []

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tengen.errors import TengenError
+from tengen.extras import import_extra
 from tengen.lab.papers import read_paper
 from tengen.lab.result import Bars, Findings, Plot, Series, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
@@ -400,7 +401,7 @@ def spread(shares: dict[str, list[float]], paper: dict[str, float]) -> dict[str,
     grid = np.array(list(shares.values()))
     if len(shares) < 3 or grid.shape[1] < 2:
         return None
-    from scipy import stats
+    stats = import_extra("scipy.stats", "lab")
 
     players, seeds = grid.shape
     means = grid.mean(axis=1)
@@ -573,7 +574,7 @@ def _table_comparisons(data: dict[str, Any], size: InputTables) -> list[Comparis
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "opening-td", "opening-td", "Learning by self-play", learning, quick=CurveSize(),
-        full=CurveSize(_PAPER_GAMES, 50, 100, 400), minutes=(0.7, 10),
+        full=CurveSize(_PAPER_GAMES, 50, 100, 400), minutes=(0.5, 10),
     ),
     Experiment(
         "opening-td-inputs", "opening-td", "What the inputs add", tables,
@@ -581,6 +582,6 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             games=500, pair_games=40, curve_games=0, expert="builtin:playouts=48",
             features=_SMALL_SETS,
         ),
-        full=InputTables(seeds=5), minutes=(0.4, 240),
+        full=InputTables(seeds=5), minutes=(0.55, 150),
     ),
 )  # fmt: skip

@@ -74,11 +74,11 @@ _PLAYER = "mcts:playouts=60,resign=0"  # plays our own finished games
 class Size:
     """The games to learn from, and for how long."""
 
-    made: int = 120  # games to generate and learn from; 0 to use the collection
-    test_games: int = 80  # games to generate for evaluation
+    made: int = 100  # games to generate and learn from; 0 to use the collection
+    test_games: int = 60  # games to generate for evaluation
     board: int = 9
     train: str = TRAIN  # file of the collection
-    counts: tuple[int, ...] = (120,)  # games that the paper's network learns from
+    counts: tuple[int, ...] = (100,)  # games that the paper's network learns from
     steps: int = 60  # batches that it learns from
     members: int = 2
     epochs: int = 60
@@ -738,10 +738,10 @@ def _ownership(judge: Any, cases: list[Any], name: str) -> Picture:
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "scoring-failure", "scoring", "A failure, and why", failure, quick=_QUICK, full=_FULL,
-        minutes=(0.8, 10), needs=lambda size: () if size.made else (size.train,),
+        minutes=(0.75, 10), needs=lambda size: () if size.made else (size.train,),
     ),
     Experiment(
         "scoring", "scoring", "Scorers on unseen games", scorer, quick=_QUICK, full=_FULL,
-        minutes=(0.6, 30), needs=lambda size: () if size.made else (size.train, *TESTS),
+        minutes=(0.55, 30), needs=lambda size: () if size.made else (size.train, *TESTS),
     ),
 )  # fmt: skip

@@ -284,11 +284,11 @@ def _views() -> list[Picture]:
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "symmetry-weights", "symmetry-network", "714 weights, drawn", weights,
-        quick=WeightsSize(), full=WeightsSize(), minutes=(0.1, 0.1),
+        quick=WeightsSize(), full=WeightsSize(), minutes=(0.02, 0.02),
     ),
     Experiment(
         "symmetry-network", "symmetry-network", "Self-play and Figure 1", training,
-        quick=_QUICK, full=_FULL, minutes=(1.3, 300),
+        quick=_QUICK, full=_FULL, minutes=(1.15, 300),
     ),
     Experiment(
         "symmetry-snapshots", "symmetry-network", "Figure 1 of any training", snapshots,

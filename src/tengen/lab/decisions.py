@@ -1,0 +1,92 @@
+"""The rule that puts our measurement beside a paper's figure; fixed before the runs it judges.
+
+A measurement is one value per independent unit: a training with its own seed, never successive
+snapshots of one training or the points of one tournament. Its interval is Student's at 95 %.
+
+| word | when |
+|---|---|
+| agrees | the interval contains the paper's figure and excludes the figure of no effect |
+| better, worse | the interval lies beyond, or short of, the paper's figure and excludes no effect |
+| refuted | at the paper's scale, and with a power of 80 % or more to see the paper's effect, the |
+| | interval excludes the paper's figure and contains or lies beyond no effect |
+| undecided | anything else |
+
+A figure without an opposite, such as a number of weights, has no figure of no effect: it agrees,
+or is better or worse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tengen.statistics import Interval, mean_interval
+
+AGREES, BETTER, WORSE = "agrees", "better", "worse"
+REFUTED, UNDECIDED = "refuted", "undecided"
+VERDICTS = (AGREES, BETTER, WORSE, REFUTED, UNDECIDED)
+ENOUGH_POWER = 0.8
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The mean of one value per independent unit, its 95 % interval, and the values' spread."""
+
+    mean: float
+    interval: Interval | None
+    units: int
+    spread: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Estimate:
+        """Estimate a mean; fewer than two units give no interval."""
+        spread = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
+        return cls(float(np.mean(values)), mean_interval(values), len(values), spread)
+
+    def power(self, effect: float) -> float:
+        """Return the chance that a two-sided t-test of so many such units finds an effect.
+
+        >>> round(Estimate(0.0, None, 5, 1.0).power(2.0), 2)
+        0.91
+        """
+        if self.units < 2 or math.isnan(self.spread):
+            return 0.0
+        if self.spread == 0:
+            return 1.0 if effect else 0.0
+        from scipy import stats
+
+        # Beyond 20 the power is 1, but SciPy has no number for it.
+        shift = min(abs(effect) / self.spread * math.sqrt(self.units), 20.0)
+        edge = stats.t.ppf(1 - _LEVEL / 2, self.units - 1)
+        return float(stats.nct.sf(edge, self.units - 1, shift))
+
+
+def decide(
+    paper: float, ours: Estimate, *, no_effect: float | None, full: bool, aim: int = 1
+) -> str:
+    """Return one of `VERDICTS`; `full` says whether ours is the paper's experiment at its scale.
+
+    With `aim` -1 a smaller figure is the better one.
+
+    >>> decide(0.75, Estimate(0.8, (0.7, 0.9), 5, 0.08), no_effect=0.5, full=True)
+    'agrees'
+    >>> decide(0.75, Estimate(0.6, (0.4, 0.8), 5, 0.16), no_effect=0.5, full=True)
+    'undecided'
+    """
+    if ours.interval is None:
+        return UNDECIDED
+    low, high = ours.interval
+    contains = low <= paper <= high
+    if no_effect is not None:
+        towards = 1.0 if paper > no_effect else -1.0
+        shown = (low - no_effect) * towards > 0 and (high - no_effect) * towards > 0
+        if not shown:
+            strong = ours.power(paper - no_effect) >= ENOUGH_POWER
+            return REFUTED if full and strong and not contains else UNDECIDED
+    if contains:
+        return AGREES
+    return BETTER if (ours.mean - paper) * aim > 0 else WORSE
