@@ -3,10 +3,9 @@
 `PLAYERS` lists them.
 """
 
+from tengen.players.options import Option, PlayerKind
 from tengen.players.spec import (
     PLAYERS,
-    Option,
-    PlayerKind,
     gnugo,
     make_expert,
     make_player,
