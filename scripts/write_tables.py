@@ -12,8 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tengen.lab.report import ClaimResult, PaperReport
-from tengen.lab.verdicts import number
+from tengen.lab.report import CLAIM_COLUMNS, PaperReport, claim_row
 
 PAGES = Path(__file__).parents[1] / "docs"
 _PART = re.compile(r"(<!-- rows (\w+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
@@ -28,22 +27,12 @@ def _part(paper: str, name: str) -> str:
     module = importlib.import_module(f"tengen.papers.{paper}.report")
     found: PaperReport = module.report(Path(module.__file__).with_name("data"))
     if name == "claims":
-        columns = ["claim", "paper", "here", "independent", "power", "verdict"]
-        return _table(columns, [_claim(claim) for claim in found.claims])
+        return _table(CLAIM_COLUMNS, [claim_row(claim) for claim in found.claims])
     if name == "questions":
         rows = [[q["question"], q["answer"], f"{q['units']} trainings"] for q in found.questions]
         return _table(["question", "answer", "independent"], rows)
     [table] = [table for table in found.tables if table.key == name]
     return _table(table.columns, table.rows) + (f"\n{table.note}\n" if table.note else "")
-
-
-def _claim(claim: ClaimResult) -> list[str]:
-    low, high = claim.ours.interval or (float("nan"), float("nan"))
-    ours = f"{number(claim.ours.mean)} [{number(low)}, {number(high)}]"
-    power = "" if claim.power is None else f"{claim.power:.0%}"
-    who = f"{claim.ours.units} {claim.unit_of_analysis}s"
-    what = f"{claim.where}: {claim.what}"
-    return [what, number(claim.figure), ours, who, power, claim.verdict]
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

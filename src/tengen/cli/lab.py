@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json as encoder
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +22,18 @@ app = typer.Typer()
 
 @command(app)
 def lab(
-    names: list[str] = argument("Experiments to run; all by default.", default=[]),
+    names: list[str] = argument(
+        "Experiments to run, all by default; or `report`, from recorded rows.", default=[]
+    ),
     full: bool = flag("--full", "Run at the papers' scale, which takes days, not minutes."),
     change: list[str] = option(
         [], "Change a setting of the named experiment, as games=200; repeatable.", "--set"
     ),
     collection: Path | None = option(None, "Folder of game collections, for --full."),
     listed: bool = flag("--list", "List the experiments with their settings."),
+    data: Path | None = option(
+        None, "For `report`: a folder with one of rows per paper, instead of the recorded ones."
+    ),
     out: Path | None = option(None, "Folder of the run (runs/lab, runs/lab-full)."),
     seed: Seed = 1,
     *,
@@ -35,9 +42,15 @@ def lab(
 ) -> None:
     """Run the papers' experiments, compare with the papers, write one page.
 
-    An interrupted run continues with the same command.
+    An interrupted run continues with the same command. `tengen lab report` plays nothing: it
+    computes claims, verdicts, tables and plots from the rows of recorded runs.
     """
     need("lab", "scipy", "matplotlib", "jinja2", "cma")
+    if names == ["report"]:
+        _report(data, out, shown)
+        return
+    if data is not None:
+        raise SpecError("--data is for `tengen lab report`")
     from tengen.lab import experiments
     from tengen.lab.rendering import write_report
     from tengen.lab.steps import FULL, QUICK, LabContext, results, run_steps
@@ -88,6 +101,34 @@ def lab(
         for name in names:
             _print_findings(done[name].result)
         print(f"Open {path} in a browser.")
+
+
+def _report(data: Path | None, out: Path | None, shown: Shown) -> None:
+    """Print, and with `out` write, what the recorded rows say."""
+    from tengen.files import write_atomic
+    from tengen.lab.drawing import draw
+    from tengen.lab.report import CLAIM_COLUMNS, as_json, claim_row, read_reports
+
+    if data is not None and not data.is_dir():
+        raise TengenError(f"{data}: no such folder")
+    begin = time.monotonic()
+    found = read_reports(data)
+    if out is not None:
+        for name, each in found.items():
+            for number, figure in enumerate(each.figures, 1):
+                write_atomic(out / f"{name}-{number}.svg", draw(figure))
+    answer = {**as_json(found), "seconds": round(time.monotonic() - begin, 2)}
+    if out is not None:
+        write_atomic(out / "report.json", encoder.dumps(answer, allow_nan=False))
+    if shown.as_json(answer):
+        return
+    for each in found.values():
+        for sheet in each.tables:
+            table(sheet.title, sheet.columns, sheet.rows)
+    rows = [claim_row(claim) for each in found.values() for claim in each.claims]
+    table("Claims", CLAIM_COLUMNS, rows)
+    for question in answer["questions"]:
+        print(f"{question['question']} {question['answer']}")
 
 
 def _print_findings(found: Findings) -> None:

@@ -64,7 +64,9 @@ def _lines(axes: Any, figure: Plot) -> None:
     axes.set_ylabel(figure.y)
     if figure.bottom is not None or figure.top is not None:
         axes.set_ylim(figure.bottom, figure.top)
-    if len(figure.lines) + len(figure.rules) > 1:
+    if (names := len(figure.lines) + len(figure.rules)) > 4:  # they would cover the lines
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=3)
+    elif names > 1:
         axes.legend()
 
 

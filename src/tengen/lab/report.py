@@ -6,15 +6,18 @@ returns what it found there.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tengen.lab.decisions import Estimate, decide
 from tengen.lab.evidence import Evidence
+from tengen.lab.papers import papers
 from tengen.lab.result import Figure, Table
+from tengen.lab.verdicts import show
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,6 @@ class PaperReport:
     questions: Sequence[Mapping[str, Any]] = ()  # id, answer and data of each open question
 
 
-Reporter = Callable[[Path], PaperReport]
-
-
 def claim_result(
     id: str,
     where: str,
@@ -67,11 +67,34 @@ def claim_result(
     )
 
 
-def report_json(reporters: Mapping[str, tuple[Reporter, Path]]) -> dict[str, Any]:
-    """Return the report of several papers as plain data; see `tengen lab report --json`."""
-    begin, claims, questions = time.monotonic(), [], []
-    for paper, (reporter, data) in reporters.items():
-        found = reporter(data)
+CLAIM_COLUMNS = ("claim", "paper", "here", "independent", "power", "verdict")
+
+
+def claim_row(claim: ClaimResult) -> list[str]:
+    """Return a claim as words under `CLAIM_COLUMNS`."""
+    ours = show(claim.ours.mean, claim.ours.interval)
+    power = "" if claim.power is None else f"{claim.power:.0%}"
+    units = f"{claim.ours.units} {claim.unit_of_analysis}s"
+    return [f"{claim.where}: {claim.what}", show(claim.figure), ours, units, power, claim.verdict]
+
+
+def read_reports(data: Path | None = None) -> dict[str, PaperReport]:
+    """Return what the rows of each paper say that has a `report`; by default the recorded rows.
+
+    `data` has one folder per paper, named and laid out like the paper's `data`.
+    """
+    found: dict[str, PaperReport] = {}
+    for name, paper in papers().items():
+        if find_spec(f"{paper.package}.report") is not None:
+            folder = paper.folder / "data" if data is None else data / paper.folder.name
+            found[name] = import_module(f"{paper.package}.report").report(folder)
+    return found
+
+
+def as_json(reports: Mapping[str, PaperReport]) -> dict[str, Any]:
+    """Return the reports of several papers as plain data."""
+    claims, questions = [], []
+    for paper, found in reports.items():
         for claim in found.claims:
             claims.append(
                 {
@@ -84,5 +107,4 @@ def report_json(reporters: Mapping[str, tuple[Reporter, Path]]) -> dict[str, Any
                 }
             )  # fmt: skip
         questions += [{"paper": paper, **question} for question in found.questions]
-    seconds = round(time.monotonic() - begin, 2)
-    return {"claims": claims, "questions": questions, "seconds": seconds}
+    return {"claims": claims, "questions": questions}
