@@ -12,6 +12,7 @@ import io
 
 import psutil
 
+from tengen.gtp.commands import commands_of
 from tengen.gtp.engine import GtpEngine
 from tengen.players import make_player
 
@@ -46,7 +47,7 @@ def tell(engine: GtpEngine, line: str) -> str:
     from tengen.gtp.protocol import serve
 
     out = io.BytesIO()
-    serve(engine.commands(), io.BytesIO(f"{line}\n".encode()), out)
+    serve(commands_of(engine), io.BytesIO(f"{line}\n".encode()), out)
     return out.getvalue().decode()
 
 

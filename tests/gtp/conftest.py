@@ -10,6 +10,7 @@ import pytest
 from tengen.board import PASS, Board, point_at
 from tengen.contracts import Candidate, Report
 from tengen.errors import SpecError
+from tengen.gtp.commands import commands_of
 from tengen.gtp.engine import GtpEngine
 from tengen.gtp.protocol import Dispatcher
 
@@ -61,7 +62,7 @@ class Talk:
     def __init__(self, spec: str = "first", **options: object) -> None:
         self.engine = GtpEngine(make_toy, spec, **options)  # type: ignore[arg-type]
         self.written: list[str] = []
-        self.dispatcher = Dispatcher(self.engine.commands(), self.written.append)
+        self.dispatcher = Dispatcher(commands_of(self.engine), self.written.append)
 
     def raw(self, line: str) -> str:
         """Send a line and return everything that is written."""

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tengen.gtp.commands import commands_of
 from tengen.gtp.engine import AnalysisOptions, parse_options
 from tengen.gtp.protocol import Call, GtpFailure, Request
 
@@ -105,7 +106,7 @@ def test_cgos_gets_one_line_of_json(any_talk) -> None:
 
 def test_gogui_interrupts_stop_a_search(any_talk) -> None:
     call = Call(Request("", "lz-analyze"), lambda text: None, lambda: False, lambda: True)
-    assert any_talk.engine.commands()["lz-analyze"](call) == ""
+    assert commands_of(any_talk.engine)["lz-analyze"](call) == ""
 
 
 def test_allow_and_avoid_are_read_and_refused_by_players_that_cannot(any_talk) -> None:

@@ -16,6 +16,7 @@ from tengen.gtp.client import (
     EngineIllegalMove,
     EngineRefusal,
 )
+from tengen.gtp.commands import commands_of
 from tengen.gtp.protocol import Command, Dispatcher
 from tengen.players.external import RemoteGame
 
@@ -67,7 +68,7 @@ def engine(make_talk):
 
 @pytest.fixture
 def session(engine) -> RemoteGame:
-    client = Client(LocalChannel(engine.commands()))
+    client = Client(LocalChannel(commands_of(engine)))
     client.greet()
     client.channel.taken()
     return RemoteGame(client)

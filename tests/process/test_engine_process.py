@@ -18,10 +18,11 @@ def test_the_first_answer_needs_no_board() -> None:
     code = (
         "import sys, io\n"
         "from tengen.cli.servers import _make_player\n"
+        "from tengen.gtp.commands import commands_of\n"
         "from tengen.gtp.engine import GtpEngine\n"
         "engine = GtpEngine(_make_player, 'mcts')\n"
         "from tengen.gtp.protocol import Dispatcher\n"
-        "talk = Dispatcher(engine.commands(), lambda text: print(text, end=''))\n"
+        "talk = Dispatcher(commands_of(engine), lambda text: print(text, end=''))\n"
         "for line in ('name', 'version', 'protocol_version', 'list_commands', 'boardsize 99'):\n"
         "    talk.handle(line)\n"
         "heavy = {'numba', 'scipy', 'pydantic', 'matplotlib', 'tengen.board'} & set(sys.modules)\n"

@@ -1,13 +1,12 @@
 // All words of the page, in the language that the browser asks for or the visitor chose.
 
 import { de } from "./texts/de";
-import { en } from "./texts/en";
+import { en, type Texts } from "./texts/en";
 import { ja } from "./texts/ja";
 import { ko } from "./texts/ko";
 import { zh } from "./texts/zh";
 
-export type Key = keyof typeof en;
-export type Texts = Record<Key, string>;
+export type Key = keyof Texts;
 
 const TABLES: Record<string, Texts> = { en, de, ja, zh, ko };
 export const LANGUAGES: [code: string, name: string][] = [

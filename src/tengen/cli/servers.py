@@ -33,6 +33,7 @@ def gtp(
 
     Without a seed one is drawn; the command `get_random_seed` returns it.
     """
+    from tengen.gtp.commands import commands_of
     from tengen.gtp.engine import GtpEngine
 
     chosen = secrets.randbits(31) if seed is None else seed
@@ -43,7 +44,7 @@ def gtp(
     # A separate reader: a thread may still wait in it when Python closes its standard input at
     # exit, and closing a reader in use aborts the process.
     source = open(standard_input().fileno(), "rb", closefd=False)  # noqa: SIM115
-    engine.run(source, sys.stdout.buffer)
+    engine.run(commands_of(engine), source, sys.stdout.buffer)
 
 
 def _make_player(given: str | None, spec: str) -> Player:

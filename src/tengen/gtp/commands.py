@@ -32,6 +32,12 @@ BLACK, WHITE, PASS, RESIGN = protocol.BLACK, protocol.WHITE, protocol.PASS, prot
 _LARGEST_RECORD, _LONGEST_TIME, _LARGEST_KOMI = 1 << 26, 1e9, 1000.0
 _seed: Callable[[str], int] = partial(read_integer, least=-(2**63))
 
+
+def commands_of(engine: GtpEngine) -> dict[str, protocol.Command]:
+    """Return all commands, bound to an engine."""
+    return {name: partial(function, engine) for name, function in COMMANDS.items()}
+
+
 # ----- The session -----
 
 COMMANDS |= {

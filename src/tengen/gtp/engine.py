@@ -12,10 +12,10 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from tengen import contracts
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Handler: TypeAlias = "Callable[[GtpEngine, Call], str | None]"
 COMMANDS: dict[str, Handler] = {}
-"""The commands by name; `command` adds them."""
+"""The commands by name; `command` adds those of this module, `gtp.commands` the others."""
 
 
 def command(*names: str) -> Callable[[Handler], Handler]:
@@ -138,12 +138,6 @@ class GtpEngine:
         pairs = zip(words[::2], words[1::2], strict=True)
         return [(read_colour(colour), self.point(vertex)) for colour, vertex in pairs]
 
-    def commands(self) -> dict[str, protocol.Command]:
-        """Return the table of commands, bound to this engine."""
-        import tengen.gtp.commands  # noqa: F401 (registers them)
-
-        return {name: partial(function, self) for name, function in COMMANDS.items()}
-
     def prepare(self) -> None:
         """Do the slow work now: import the board, make the player."""
         try:
@@ -151,10 +145,12 @@ class GtpEngine:
         except TengenError as failure:
             print(f"tengen: {failure}", file=sys.stderr, flush=True)
 
-    def run(self, source: BinaryIO, target: BinaryIO) -> None:
-        """Serve one session over two streams."""
+    def run(
+        self, commands: Mapping[str, protocol.Command], source: BinaryIO, target: BinaryIO
+    ) -> None:
+        """Serve one session over two streams, with `gtp.commands.commands_of` this engine."""
         try:
-            protocol.serve(self.commands(), source, target, when_idle=self.prepare)
+            protocol.serve(commands, source, target, when_idle=self.prepare)
         finally:
             self.close()
 

@@ -3,9 +3,8 @@
 `player_kinds` lists them.
 """
 
+from tengen.players.options import Option, PlayerKind
 from tengen.players.spec import (
-    Option,
-    PlayerKind,
     gnugo,
     make_expert,
     make_player,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tengen.players.spec import Option, PlayerKind, gnugo
+from tengen.players.options import Option, PlayerKind
+from tengen.players.spec import gnugo
 
 _MODEL = Option("model", "evaluator", "evaluates positions: a model, `playouts`, `static`, `area`")
 _POLICY = Option("policy", "policy", "proposes moves: a model, `static`, `uniform`")

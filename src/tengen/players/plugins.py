@@ -23,7 +23,7 @@ from tengen.arrays import FloatArray
 from tengen.board import RESIGN, Board, Point
 from tengen.contracts import Player
 from tengen.errors import SpecError, TengenError
-from tengen.players.spec import Option, PlayerKind, read_options
+from tengen.players.options import Option, PlayerKind, read_options
 
 PREFIX = "python:"
 

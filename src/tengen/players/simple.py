@@ -27,8 +27,8 @@ from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random
 from tengen.contracts import Candidate, Evaluator, Player, Policy, Report, TimedPlayer
 from tengen.errors import SpecError
 from tengen.game.endgame import adjust_at_game_end, can_pass_and_win, candidates, finishing_move
+from tengen.players.mcts import MctsPlayer
 from tengen.players.network_search import SEARCHING_JUDGE
-from tengen.players.spec import make_player
 from tengen.players.static_kernels import VALUE, W_PASS, finish_static, new_work, static_values
 from tengen.scoring.judging import is_sound, neutral_points
 
@@ -313,7 +313,7 @@ class OpeningPlayer:
 
     model: Evaluator
     moves: int | None = None
-    then: Player = field(default_factory=lambda: make_player("mcts"))
+    then: Player = field(default_factory=MctsPlayer)
     name: str = "opening"
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tengen.board import Board
 from tengen.papers.move_prediction import kernels
-from tengen.papers.move_prediction.learner import hash_tables
+from tengen.papers.move_prediction.model import hash_tables
 from tengen.records.arrays import GameArrays, from_records
 from tengen.records.record import GameRecord
 

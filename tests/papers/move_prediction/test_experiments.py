@@ -12,7 +12,7 @@ from tengen.errors import TengenError
 from tengen.lab.steps import LabContext
 from tengen.papers.move_prediction import MovePredictor, PredictionSettings
 from tengen.papers.move_prediction import experiments as lab
-from tengen.papers.move_prediction.learner import TOPS
+from tengen.papers.move_prediction.model import TOPS
 from tengen.papers.move_prediction.training import train
 from tengen.records import GameRecord
 from tengen.records.arrays import GameArrays, from_records

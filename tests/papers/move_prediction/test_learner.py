@@ -14,7 +14,7 @@ from tengen.contracts import check_policy, sample_boards
 from tengen.errors import ModelError, SpecError, TengenError
 from tengen.models import list_models, load_model, save_model
 from tengen.papers.move_prediction import MovePredictor, PredictionSettings
-from tengen.papers.move_prediction.learner import TOPS, Measured
+from tengen.papers.move_prediction.model import TOPS, Measured
 from tengen.records.arrays import from_records
 
 SMALL = PredictionSettings(top=5)

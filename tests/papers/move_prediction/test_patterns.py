@@ -10,7 +10,7 @@ from tengen.board import BLACK, WHITE, Board
 from tengen.board.kernels import is_legal, new_state
 from tengen.papers.move_prediction import kernels
 from tengen.papers.move_prediction.kernels import REACH, RING_LIMITS, RINGS, SPAN
-from tengen.papers.move_prediction.learner import hash_tables
+from tengen.papers.move_prediction.model import hash_tables
 from tengen.papers.move_prediction.settings import TEMPLATES
 
 

@@ -15,7 +15,7 @@ from tengen.models import Run
 from tengen.papers.move_prediction import MovePredictor
 from tengen.papers.move_prediction import training as training_module
 from tengen.papers.move_prediction.kernels import salt
-from tengen.papers.move_prediction.learner import TOPS, feature_count
+from tengen.papers.move_prediction.model import TOPS, feature_count
 from tengen.papers.move_prediction.settings import TEMPLATES, PredictionSettings
 from tengen.papers.move_prediction.training import (
     halves,

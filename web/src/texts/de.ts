@@ -1,6 +1,6 @@
 // German.
 
-import type { Texts } from "../i18n";
+import type { Texts } from "./en";
 
 export const de: Texts = {
   play: "Spielen",

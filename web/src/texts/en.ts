@@ -343,3 +343,5 @@ export const en = {
   serverFailed: "The server failed ({status}).",
   brokeOff: "The server's answer broke off.",
 };
+
+export type Texts = Record<keyof typeof en, string>;

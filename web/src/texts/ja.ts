@@ -1,6 +1,6 @@
 // Japanese.
 
-import type { Texts } from "../i18n";
+import type { Texts } from "./en";
 
 export const ja: Texts = {
   play: "対局",

@@ -1,6 +1,6 @@
 // Korean.
 
-import type { Texts } from "../i18n";
+import type { Texts } from "./en";
 
 export const ko: Texts = {
   play: "대국",

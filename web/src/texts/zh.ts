@@ -1,6 +1,6 @@
 // Chinese (simplified).
 
-import type { Texts } from "../i18n";
+import type { Texts } from "./en";
 
 export const zh: Texts = {
   play: "对局",

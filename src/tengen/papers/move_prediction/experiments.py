@@ -32,7 +32,7 @@ from tengen.models.registry import PREDICTOR
 from tengen.models.settings import fingerprint
 from tengen.papers.move_prediction import MovePredictor, PredictionSettings, training
 from tengen.papers.move_prediction.kernels import RING_LIMITS
-from tengen.papers.move_prediction.learner import TOPS, PredictionModel
+from tengen.papers.move_prediction.model import TOPS, PredictionModel
 from tengen.papers.move_prediction.training import halves, learn_frequencies
 from tengen.players import gnugo, make_player
 from tengen.progress import Report

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.errors import TengenError
 from tengen.papers.move_prediction import kernels
-from tengen.papers.move_prediction.learner import PredictionModel, feature_count, hash_tables
+from tengen.papers.move_prediction.model import PredictionModel, feature_count, hash_tables
 from tengen.papers.move_prediction.settings import PredictionSettings
 from tengen.parallel import map_jobs
 from tengen.records import Corpus
