@@ -20,6 +20,12 @@ calm = calm:KIND
 gone = no_such_module:KIND
 odd = calm:NAME
 random = calm:KIND
+[tengen.learners]
+lost = no_such_module:LEARNER
+[tengen.models]
+lost = no_such_module:Model
+[tengen.papers]
+lost = no_such_module
 """
 CALM = """\
 from tengen.players import PlayerKind
@@ -69,13 +75,24 @@ def test_a_script_registers_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status"), [(["--help"], 0), (["players"], 0), (["players", "gone"], 1)]
+    ("command", "status", "said"),
+    [
+        ("--help", 0, 0),
+        ("players", 0, 1),
+        ("players gone", 1, 1),
+        ("train --help", 0, 0),
+        ("train lost", 1, 1),
+        ("lab --list", 0, 1),
+    ],
 )
-def test_a_broken_part_is_one_line(plugin: Path, words: list[str], status: int) -> None:
+def test_a_broken_part_is_one_line(plugin: Path, command: str, status: int, said: int) -> None:
     environment = {**os.environ, "PYTHONPATH": str(plugin)}
     told = subprocess.run(
-        [sys.executable, "-m", "tengen", *words], env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "tengen", *command.split()],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert told.returncode == status and "Traceback" not in told.stderr
     lines = [line for line in told.stderr.splitlines() if "no_such_module" in line]
-    assert len(lines) == (words[0] == "players")
+    assert len(lines) == said
