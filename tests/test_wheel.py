@@ -38,6 +38,16 @@ for module in pkgutil.walk_packages(tengen.__path__, "tengen."):
 
 # What each extra is for, as a program; kernels run as plain Python, which is quicker here.
 USES = {
+    "lab": """
+from tengen.cli import run
+from tengen.lab.rendering import draw, write_report
+from tengen.lab.result import Plot, line
+from tengen.statistics import mean_test
+words = "--strategy cma --generations 2 --population 4 --size 5 --moves 2 --quiet --out run"
+assert run(["train", "opening-evolution", *words.split()]) == 0
+assert mean_test([1, 2, 4], 2) > 0.5
+assert "</svg>" in draw(Plot("title", "x", "y", (line("a", [1, 2], [3, 4]),)))
+""",
     "torch": """
 from tengen.cli import run
 moves = "".join(f";{'BW'[i % 2]}[{'abcdefghi'[i % 9]}{'aceg'[i // 9]}]" for i in range(36))
@@ -158,6 +168,16 @@ def test_an_extra_is_enough_for_what_it_is_for(extra: str, wheel: Path) -> None:
         assert not set(imported.stdout.split()) & packages_of(extra)
         used = start(python, "-c", USES[extra], variables={"NUMBA_DISABLE_JIT": "1"})
         assert used.returncode == 0, used.stderr
+
+
+@pytest.mark.parametrize("starter", ["uvx --from", "pipx run --spec"])
+def test_it_starts_without_being_installed(starter: str, wheel: Path, tmp_path: Path) -> None:
+    program, *words = starter.split()
+    if shutil.which(program) is None:
+        pytest.skip(f"needs {program}")
+    command = [program, *words, wheel, "tengen", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.startswith("tengen, version "), done.stderr
 
 
 def test_commands_answer(tengen: Path) -> None:
