@@ -14,10 +14,11 @@ import pytest
 from tengen.arena import play_match
 from tengen.board import PASS, RESIGN, Board
 from tengen.cli import run
-from tengen.contracts import check_evaluator, check_player, check_policy
+from tengen.contracts import Analyser, TimedPlayer, check_evaluator, check_player, check_policy
 from tengen.errors import SpecError, TengenError
 from tengen.players import make_expert, make_player, parse_spec, player_kinds
 from tengen.players.evaluators import make_evaluator, make_policy
+from tengen.players.plugins import checked_player
 from tengen.players.simple import OpeningPlayer, RandomPlayer
 
 
@@ -158,6 +159,17 @@ class Slots:
         return board.point("pass")
 
 
+@dataclass(frozen=True, slots=True)
+class Timed:
+    seconds: float = 9.0
+
+    def within(self, seconds):
+        return Timed(seconds)
+
+    def choose(self, board, rng):
+        return "pass" if self.seconds < 1 else "A1"
+
+
 class Numbers:
     def choose(self, board, rng):
         return 41
@@ -215,6 +227,16 @@ def test_a_class_with_options_is_a_player(module: str) -> None:
     assert make_player(f"{module}:First:skip=2").name == f"{module}:First:skip=2"
     assert choice("python:plugged_in_a_test.py:First:skip=1") == "B9"
     check_player(make_player(f"{module}:First"), boards=[Board(9), Board(5, moves="B C3")])
+
+
+def test_a_class_with_a_clock_is_a_timed_player_and_its_object_stays_as_it_is(module: str) -> None:
+    player = make_player(f"{module}:Timed")
+    assert isinstance(player, TimedPlayer) and not isinstance(player, Analyser)
+    assert player.choose(Board(9), np.random.default_rng(1)) == Board(9).point("A1")
+    assert player.within(0.5).choose(Board(9), np.random.default_rng(1)) == PASS
+    own = sys.modules["plugged_in_a_test"].Timed()
+    checked_player(own, "mine")
+    assert type(own).__name__ == "Timed" and own.choose(Board(9), None) == "A1"
 
 
 def test_a_class_goes_anywhere_a_spec_goes(module: str) -> None:

@@ -13,6 +13,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, cast
@@ -43,12 +44,6 @@ def make_plugged(target: str, rest: str, role: Role, spec: str) -> object:
         raise SpecError(f"{spec!r}: making it failed: {_format_exception(failure)}") from failure
     if not callable(getattr(made, _METHODS[role], None)):
         raise SpecError(f"{spec!r}: {target} has no method {_METHODS[role]}, so it is no {role}")
-    if role == "player":
-        try:
-            object.__setattr__(made, "name", spec)  # frozen dataclasses too
-        except AttributeError:
-            if not isinstance(getattr(made, "name", None), str):
-                raise SpecError(f"{spec!r}: {target} needs an attribute name") from None
     return _checked(made, role, spec)
 
 
@@ -145,15 +140,37 @@ def _kind_of(parameter: inspect.Parameter) -> str:
     return default if default in ("bool", "int", "float") and said is parameter.empty else "text"
 
 
-def _checked(made: object, role: Role, label: str) -> object:
-    """Wrap the method of a role in a check of its results; exceptions become one-line errors."""
-    kind, name = type(made), _METHODS[role]
-    if getattr(kind, "_plugged", False):
-        return made
+class _Checked:
+    """An object of a user's class; results are checked, exceptions become one-line errors.
 
-    def method(self: object, board: Any, *arguments: Any) -> object:
+    Methods are attributes of its own, since protocols do not look at `__getattr__`.
+    """
+
+    def __init__(self, made: object, role: Role, label: str) -> None:
+        self._made, self._role, self._label = made, role, label
+        kind, own = type(made), vars(self)
+        for name in dir(kind):
+            if not name.startswith("_") and callable(getattr(kind, name)):
+                own[name] = getattr(made, name)
+        for name in {"within", "only"} & own.keys():  # they return players
+            own[name] = partial(self._another, own[name])
+        own[_METHODS[role]] = self._call
+        if role == "player":
+            own["name"] = label
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made, name)
+
+    def __repr__(self) -> str:
+        return repr(self._made)
+
+    def _another(self, method: Callable[..., object], *arguments: Any) -> object:
+        return _checked(method(*arguments), self._role, self._label)
+
+    def _call(self, board: Any, *arguments: Any) -> object:
+        role, label, name = self._role, self._label, _METHODS[self._role]
         try:
-            given = getattr(kind, name)(self, board, *arguments)
+            given = getattr(self._made, name)(board, *arguments)
         except TengenError:
             raise
         except Exception as failure:
@@ -166,13 +183,9 @@ def _checked(made: object, role: Role, label: str) -> object:
             raise SpecError(f"{label}: priors are no probabilities")
         return found
 
-    names = {name: method, "__slots__": (), "__module__": kind.__module__, "_plugged": True}
-    try:
-        # Not a plain assignment, for frozen dataclasses.
-        object.__setattr__(made, "__class__", type(kind.__name__, (kind,), names))
-    except TypeError as failure:
-        raise SpecError(f"{label}: {kind.__name__} cannot be checked: {failure}") from None
-    return made
+
+def _checked(made: object, role: Role, label: str) -> object:
+    return made if isinstance(made, _Checked) else _Checked(made, role, label)
 
 
 def _move(given: Any, board: Board, label: str) -> Point:
