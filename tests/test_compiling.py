@@ -214,7 +214,7 @@ def test_a_folder_that_others_may_write_to_is_refused(
     monkeypatch.setattr(compiling, "_user_folder", lambda: tmp_path / "mine")
     assert compiling.cache_folder.__wrapped__() == tmp_path / "mine"
     assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o700
-    assert "not a folder of yours alone" in capsys.readouterr().err
+    assert "is writable by other users" in capsys.readouterr().err
 
 
 def test_without_any_folder_a_temporary_one_is_used_with_one_warning(

@@ -69,11 +69,11 @@ def test_canonical_picture_is_the_same_for_all_symmetries(shape) -> None:
     base = Board(*shape)
     moves = list(dict.fromkeys((r + 1) * (shape[1] + 1) + c + 1 for r, c in points))
     for point in moves:
-        base.play(base.answer(point))
+        base.play(base.to_point(point))
     for element in elements(*shape):
         turned = Board(*shape)
         for point in moves:
-            turned.play(turned.answer(point_permutation(*shape, element)[point]))
+            turned.play(turned.to_point(point_permutation(*shape, element)[point]))
         assert canonical(turned) == canonical(base)
 
 
