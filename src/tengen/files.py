@@ -106,6 +106,20 @@ def _owner(path: Path) -> str:
     return ""
 
 
+def data_folder() -> Path:
+    """Return the user's folder for what Tengen keeps."""
+    from platformdirs import user_data_path
+
+    return user_data_path("tengen", appauthor=False)
+
+
+def cache_folder() -> Path:
+    """Return the user's folder for what Tengen can make again."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("tengen", appauthor=False)
+
+
 def refuse_inputs(out: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
     """Raise `TengenError` if `out` is one of the inputs, which must not be overwritten."""
     place = os.path.realpath(out)

@@ -89,7 +89,7 @@ def test_games_are_kept_where_the_system_says(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert default_database() == tmp_path / "tengen" / "web.sqlite"
     monkeypatch.delenv("XDG_DATA_HOME")
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     assert default_database() == tmp_path / ".local" / "share" / "tengen" / "web.sqlite"
 
 

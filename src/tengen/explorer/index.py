@@ -41,7 +41,7 @@ from tengen.board.layout_kernels import BLACK, COLOUR, WHITE
 from tengen.errors import RecordError, TengenError
 from tengen.explorer import kernels
 from tengen.explorer.kernels import NOWHERE
-from tengen.files import TEMPORARY, write_atomic
+from tengen.files import TEMPORARY, cache_folder, write_atomic
 from tengen.models.store import pack
 from tengen.records import Corpus
 from tengen.records.arrays import GameArrays, GameBatch
@@ -250,11 +250,9 @@ def open_index(path: str | Path) -> Openings:
 
 def cached_path(paths: Iterable[str], plies: int) -> Path:
     """Return the default path of the index of these files."""
-    from platformdirs import user_cache_path
-
     whole = "\0".join([*(str(Path(name).resolve()) for name in paths), str(plies), str(VERSION)])
     name = hashlib.blake2b(whole.encode(errors="replace"), digest_size=12).hexdigest()
-    return user_cache_path("tengen", appauthor=False) / "openings" / f"{name}{SUFFIX}"
+    return cache_folder() / "openings" / f"{name}{SUFFIX}"
 
 
 # ----- Building -----

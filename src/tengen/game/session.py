@@ -22,7 +22,7 @@ from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, format_gtp, parse_gt
 from tengen.board.counting import Count
 from tengen.contracts import Analyser, Candidate, Player, TimedPlayer
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.files import lock, write_atomic
+from tengen.files import data_folder, lock, write_atomic
 from tengen.game.clock import Clock
 from tengen.records import loads, read_game
 from tengen.records.from_board import sgf_of_game
@@ -302,9 +302,7 @@ class _Memo(BaseModel, strict=True):
 
 def default_folder() -> Path:
     """Return where games are saved when no file is named."""
-    from platformdirs import user_data_path
-
-    return user_data_path("tengen", appauthor=False) / "games"
+    return data_folder() / "games"
 
 
 def new_place(folder: Path, board: Board) -> Path:

@@ -8,15 +8,15 @@ after ever longer pauses, an unsolved one on the next day.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tengen.errors import TengenError
-from tengen.files import lock
+from tengen.files import data_folder, lock
 from tengen.web.workers import Json
 
 _FORMAT = 0  # PRAGMA user_version; raise it when older versions could not read the rows
@@ -37,8 +37,11 @@ CREATE INDEX IF NOT EXISTS by_change ON items (kind, changed DESC);
 
 def default_database() -> Path:
     """Return the path of the database unless the command line names another file."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "tengen" / "web.sqlite"
+    usual = data_folder() / "web.sqlite"
+    former = Path.home() / ".local" / "share" / "tengen" / "web.sqlite"
+    if sys.platform != "linux" and former.exists() and not usual.exists():
+        return former  # that of version 0.3
+    return usual
 
 
 class StorageError(TengenError):
