@@ -38,7 +38,7 @@ def board() -> list[Any]:
         position = Board(4, 5, rules=rules)
         for _ in range(60):
             mask = position.legal_mask()
-            position.play(position.answer(rng.choice(list(position.legal_moves))))
+            position.play(position.to_point(rng.choice(list(position.legal_moves))))
             answers += [mask, position.grid(), position.hash % 10**6, position.prisoners]
         position.undo()
         answers += [position.area_score(), [b.liberties for b in position.blocks()]]
@@ -48,7 +48,7 @@ def board() -> list[Any]:
     answers.append(playouts(Board(5), 4, seed=2, kind="heavy").scores)
     long = Board(9)
     while len(long.moves) < 140:
-        long.play(long.answer(rng.choice(list(long.legal_moves)[:-1] or [0])))
+        long.play(long.to_point(rng.choice(list(long.legal_moves)[:-1] or [0])))
     answers += [long.hash % 10**6, long.legal_mask()]
     many = BatchBoard(3, 5)
     for index in (0, 7, 12):
