@@ -16,10 +16,7 @@ ROOT = Path(__file__).parents[1]
 def count_words() -> dict[str, int]:
     """Return the words of each page, by its path."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return {
-        page.relative_to(ROOT).as_posix(): len(_written(page).split())
-        for page in pages
-    }
+    return {page.relative_to(ROOT).as_posix(): len(_written(page).split()) for page in pages}
 
 
 def _written(page: Path) -> str:
