@@ -16,13 +16,14 @@ from tengen.errors import TengenError, unknown
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-MODELS = "tengen.models"
+_OURS = "tengen"  # groups of entry points are named after the package
+MODELS = f"{_OURS}.models"
 """Kind of model -> class with `load(path)`."""
-PLAYERS = "tengen.players"
-"""Name -> `players.spec.PlayerKind`."""
-LEARNERS = "tengen.learners"
+PLAYERS = f"{_OURS}.players"
+"""Name -> `players.PlayerKind`."""
+LEARNERS = f"{_OURS}.learners"
 """Name -> `commands.Learner`."""
-PAPERS = "tengen.papers"
+PAPERS = f"{_OURS}.papers"
 """Name -> package with a `paper.toml`."""
 
 LAST = 100
