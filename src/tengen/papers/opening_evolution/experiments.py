@@ -26,7 +26,7 @@ from tengen.lab.result import Findings, Line, Plot, Table, line
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.lab.verdicts import Comparison, compare, number, percent
 from tengen.models import find_model
-from tengen.models.runs import SNAPSHOTS, Run, read_metrics, read_run
+from tengen.models.runs import Run, read_metrics, read_run
 from tengen.models.settings import CheckedSettings, from_plain, setting, to_plain
 from tengen.papers.opening_evolution import EvolutionSettings, OpeningEvolution
 from tengen.papers.opening_evolution.learner import (
@@ -37,6 +37,7 @@ from tengen.papers.opening_evolution.learner import (
     measure_with,
 )
 from tengen.papers.opening_evolution.networks import SHAPES
+from tengen.papers.opening_evolution.recording import PANEL, START_PLIES, snapshots
 from tengen.parallel import spawn_seeds
 from tengen.players import make_expert, make_player
 from tengen.progress import Report
@@ -45,10 +46,8 @@ from tengen.statistics import Rate, Trend
 PAPER = read_paper("tengen.papers.opening_evolution")
 
 CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")  # shipped, the strongest first
-PANEL = ("random", "maxlib", "static")  # fixed opponents
 FIRST = "generation 0"
 _FEW_WEIGHTS = {"spatial": "shared", "dense": "tiled"}  # the same with weights tied by symmetry
-_START_PLIES = 4  # random plies before each game that measures a network
 
 
 # ----- Breeding -----
@@ -109,15 +108,6 @@ def train(
         return path
 
 
-def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
-    """Return the best networks of a run, one file per `every` generations; fail if none."""
-    files = sorted((folder / SNAPSHOTS).glob("*.safetensors"))
-    found = {int(path.stem): path for path in files if int(path.stem) % every == 0}
-    if not found:
-        raise TengenError(f"{folder}: no snapshots of a run")
-    return found
-
-
 # ----- Games between openings -----
 
 
@@ -131,7 +121,7 @@ class Duel:
     games: int
     seed: int
     key: tuple[int, ...] = ()  # also determines the starts
-    random_plies: int = _START_PLIES
+    random_plies: int = START_PLIES
     player: str = ""  # spec of a player that replaces the network on the same terms
 
 
