@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -29,7 +30,7 @@ def how_to_get(extra: str) -> str:
 def need(extra: str, *modules: str) -> None:
     """Raise `SpecError` with the command if a module of an extra is missing; import nothing."""
     for module in modules:
-        if find_spec(module) is None:
+        if sys.modules.get(module) is None and find_spec(module) is None:
             raise SpecError(f"this needs {module}: {how_to_get(extra)}")
 
 

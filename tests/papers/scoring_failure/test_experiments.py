@@ -112,7 +112,7 @@ def test_games_repeat_themselves_and_have_their_true_score() -> None:
 def test_games_are_made_once_and_without_the_judge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tengen.players.mcts.is_over", None)
+    monkeypatch.setattr("tengen.players.mcts.SEARCHING_JUDGE", None)
     whole = make_games(3, 5, seed=2)
     stored = tmp_path / "games.jsonl"
 
