@@ -61,7 +61,9 @@ def entries(group: str) -> dict[str, EntryPoint | _Given]:
             message = f"{entry.name!r} of {group} is registered twice, as {both}; the first is used"
             warnings.warn(message, stacklevel=2)
     if not found:  # not even our own: an older version was installed, or none
-        raise ExtensionError(f"nothing is registered in {group}; install tengen-go again (make setup)")
+        raise ExtensionError(
+            f"nothing is registered in {group}; install tengen-go again (make setup)"
+        )
     return found
 
 
