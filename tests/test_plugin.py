@@ -48,6 +48,17 @@ def test_it_is_listed_and_plays_in_the_arena(tmp_path: Path) -> None:
     assert match["games"] == 4 and match["faults"] == 0
 
 
+def test_a_saved_game_does_not_start_it(tmp_path: Path) -> None:
+    env = installed(tmp_path)
+    for spec in ("annealing:games=1", "opening:model=td-best-9x9,then=Annealing"):
+        game = tmp_path / "game.sgf"
+        about = json.dumps({"player": spec, "human": 1, "seed": 1, "clock": None})
+        game.write_text(f"(;GM[1]SZ[9]XT[{about}];B[ee])")
+        command = [sys.executable, "-m", "tengen", "play", "--resume", "--out", str(game)]
+        done = subprocess.run(command, env=env, input="", capture_output=True, text=True)
+        assert done.returncode == 1 and "--player" in done.stderr
+
+
 def test_the_middle_is_worth_more_than_the_corner(monkeypatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "src"))
     from brugmann1993.player import AnnealingPlayer, move_values

@@ -67,8 +67,17 @@ def entries(group: str) -> dict[str, EntryPoint | _Given]:
     return found
 
 
+def from_elsewhere(group: str) -> set[str]:
+    """Return the names that other distributions or this process registered."""
+    return {name for name, entry in entries(group).items() if not _is_ours(entry)}
+
+
+def _is_ours(entry: EntryPoint | _Given) -> bool:
+    return entry.value.startswith(f"{_OURS}.")
+
+
 def _ours_first(entry: EntryPoint) -> tuple[str, bool]:
-    return entry.name, not entry.value.startswith("tengen.")
+    return entry.name, not _is_ours(entry)
 
 
 def register(group: str, name: str, target: Any) -> None:

@@ -130,7 +130,9 @@ def _split_name(spec: str, what: str = "player") -> tuple[str, str]:
 
 
 def reaches_out(spec: str, *, files: bool = False) -> bool:
-    """Return whether a spec names a program or a class, or with `files` a model's file.
+    """Return whether a spec names a program, a class or another distribution's player.
+
+    With `files` also whether it names a model's file.
 
     Such specs are for the command line; a file or a protocol could run anything by them.
 
@@ -138,7 +140,9 @@ def reaches_out(spec: str, *, files: bool = False) -> bool:
     (True, True)
     """
     pattern = r"(gtp|python)\s*:" + (r"|[/\\]|\.safetensors" if files else "")
-    return re.search(pattern, spec, re.IGNORECASE) is not None
+    words = set(re.findall(r"[\w-]+", spec.lower()))
+    others = extensions.from_elsewhere(extensions.PLAYERS)
+    return re.search(pattern, spec, re.IGNORECASE) is not None or not others.isdisjoint(words)
 
 
 def _make(kind: str, text: str) -> object:
