@@ -27,8 +27,9 @@ from tengen.network.katago_kernels import LADDER_BIT
 from tengen.network.settings import DESIGNS, DistillationSettings
 from tengen.network.shards import Shard
 
-# The layers of a small network in KataGo's order: convolutions (side, channels in and out), norms,
-# products, biases; other words stand for themselves.
+# The layers of small networks in KataGo's order: convolutions (side, channels in and out), norms,
+# products, biases, norms of points (r) and of the board (t), frequencies; other words stand for
+# themselves.
 ORDINARY = "ordinary_block block n6 relu c3,6,6 n6 relu c3,6,6"
 POOLING = "gpool_block block n6 relu c3,6,6 c3,6,4 n4 relu p12,6 n6 relu c3,6,6"
 LAYERS = f"""
@@ -37,17 +38,29 @@ LAYERS = f"""
     value_head c1,6,4 n4 relu p12,5 b5 relu p5,3 b3 p5,4 b4 c1,4,1
 """
 
+MISH, SILU = "act ACTIVATION_MISH", "act ACTIVATION_SILU"
+ATTENTION = "transformer_attention_block block 4 2 4 3 1 1 r8 p8,16 p8,8 p8,6 p12,8 f2,2,2"
+FEED_FORWARD = "transformer_ffn_block block 8 16 1 r8 p8,16 p8,16 p16,8"
+INSIDE = f"ordinary_block block n4 {SILU} c3,4,4 n4 {MISH} c3,4,4"
+NESTED = f"nested_bottleneck_block block 1 n8 {MISH} c1,8,4 {INSIDE} n4 {MISH} c1,4,8"
+TRANSFORMER = f"""
+    test-network VERSION 22 19 1 20 20 20 1 1 1 0 1 0 0 0 0 0 0 trunk 3 8 8 8 8 8 1 0 0 0 0 0
+    c3,22,8 p19,8 {ATTENTION} {FEED_FORWARD} {NESTED} t8 {MISH}
+    policy_head 2 0 0 0 c1,8,4 c1,8,4 n4 {MISH} p12,4 n4 {MISH} c1,4,2 p12,4 b4 {MISH} p4,2
+    value_head 0 0 0 c1,8,4 n4 {MISH} p12,5 b5 {MISH} p5,3 b3 p5,4 b4 c1,4,1
+"""
 
-def write_network(path: Path, *, version: int = 8, seed: int = 1) -> Path:
-    """Write a network of one ordinary and one pooling block, with random weights."""
+
+def write_network(path: Path, *, version: int = 8, seed: int = 1, layers: str = LAYERS) -> Path:
+    """Write a network with random weights, of one ordinary and one pooling block by default."""
     chance = np.random.default_rng(seed)
 
     def tensor(*shape: int) -> bytes:
         return b"@BIN@" + (chance.normal(size=shape) * 0.3).astype("<f4").tobytes() + b"\n"
 
     parts: list[bytes] = []
-    for word in LAYERS.replace("VERSION", str(version)).split():
-        if not re.fullmatch(r"[cnpb][\d,]+", word):
+    for word in layers.replace("VERSION", str(version)).split():
+        if not re.fullmatch(r"[cnpbrtf]\d[\d,]*", word):
             parts.append(f"{word}\n".encode())
             continue
         sizes = [int(size) for size in word[1:].split(",")]
@@ -59,6 +72,10 @@ def write_network(path: Path, *, version: int = 8, seed: int = 1) -> Path:
             spread = (1 + chance.random(sizes)).astype("<f4").tobytes()
             parts += [f"layer {sizes[0]} 0.001 0 1\n".encode(), tensor(*sizes)]
             parts += [b"@BIN@" + spread + b"\n", tensor(*sizes)]
+        elif word[0] == "r":
+            parts += [f"layer {sizes[0]} 0.001\n".encode(), tensor(*sizes)]
+        elif word[0] == "t":
+            parts += [f"layer {sizes[0]} 0.001 0 1\n".encode(), tensor(*sizes), tensor(*sizes)]
         else:
             parts += [f"layer {' '.join(map(str, sizes))}\n".encode(), tensor(*sizes)]
     path.write_bytes(gzip.compress(b"".join(parts)))
@@ -75,6 +92,12 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Teacher:
     return Teacher(write_network(tmp_path_factory.mktemp("teacher") / "net.bin.gz")).eval()
 
 
+@pytest.fixture(scope="module")
+def transformer(tmp_path_factory: pytest.TempPathFactory) -> Teacher:
+    path = tmp_path_factory.mktemp("transformer") / "net.bin.gz"
+    return Teacher(write_network(path, version=17, layers=TRANSFORMER)).eval()
+
+
 def _boards(size: int, count: int) -> list[Board]:
     chance = np.random.default_rng(size)
     boards = []
@@ -87,11 +110,64 @@ def _boards(size: int, count: int) -> list[Board]:
     return boards
 
 
-def test_the_answers_have_their_shapes_and_ranges(teacher: Teacher, raw: ModuleType) -> None:
-    said = teacher(*inputs_of(raw.positions_of(_boards(9, 5))))
+@pytest.mark.parametrize("kind", ["teacher", "transformer"])
+def test_the_answers_have_their_shapes_and_ranges(
+    kind: str, raw: ModuleType, request: pytest.FixtureRequest
+) -> None:
+    said = request.getfixturevalue(kind)(*inputs_of(raw.positions_of(_boards(9, 5))))
     assert said.moves.shape == (5, 82) and said.ownership.shape == (5, 81)
     assert ((said.winner > 0) & (said.winner < 1)).all()
     assert (said.spread > 0).all() and (said.ownership.abs() <= 1).all()
+
+
+def test_attention_is_that_of_a_slow_reference(transformer: Teacher) -> None:
+    block = transformer.blocks[0]
+    rows, cols, (heads, shared) = 2, 3, (4, 2)
+    x = np.random.default_rng(2).normal(size=(8, rows, cols)).astype(np.float32)
+    w = {name: value.numpy() for name, value in block.named_buffers()}
+    seen = {}
+    for row in range(rows):
+        for col in range(cols):
+            y = x[:, row, col] / np.sqrt((x[:, row, col] ** 2).mean() + 0.001)
+            y = y * w["norm.weight"]
+            seen[row, col] = [y @ w[f"{name}.matrix"] for name in ("queries", "keys", "values")]
+
+    def turned(vector: np.ndarray, row: int, col: int, head: int) -> np.ndarray:
+        """Turn each pair of channels as a complex number."""
+        pairs = vector[0::2] + 1j * vector[1::2]
+        by_col, by_row = w["frequencies"][head].T
+        pairs = pairs * np.exp(1j * (col * by_col + row * by_row))
+        return np.stack([pairs.real, pairs.imag], 1).ravel()
+
+    expected = x.copy()
+    for (row, col), (query, _, _) in seen.items():
+        found = []
+        for head in range(heads):
+            other = head // shared
+            q = turned(query[4 * head : 4 * head + 4], row, col, other)
+            keys = [
+                turned(k[4 * other : 4 * other + 4], *at, other) for at, (_, k, _) in seen.items()
+            ]
+            weight = np.exp([q @ k / 2 for k in keys])
+            values = [v[3 * other : 3 * other + 3] for _, _, v in seen.values()]
+            found.append(weight / weight.sum() @ np.array(values))
+        expected[:, row, col] += np.concatenate(found) @ w["last.matrix"]
+    with torch.no_grad():
+        answer = block(torch.from_numpy(x)[None])[0].numpy()
+    np.testing.assert_allclose(answer, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_gates_multiply_in_the_feed_forward_block(transformer: Teacher) -> None:
+    block = transformer.blocks[1]
+    x = torch.randn(1, 8, 1, 1, generator=torch.Generator().manual_seed(1))
+    w = {name: value.double().numpy() for name, value in block.named_buffers()}
+    y = x.double().numpy().ravel()
+    z = y / np.sqrt((y**2).mean() + 0.001) * w["norm.weight"]
+    wide = z @ w["widen.matrix"]
+    wide = wide / (1 + np.exp(-wide)) * (z @ w["gate.matrix"])
+    with torch.no_grad():
+        found = block(x).numpy().ravel()
+    np.testing.assert_allclose(found, y + wide @ w["last.matrix"], rtol=1e-4, atol=1e-5)
 
 
 def test_a_ladder_is_an_input(raw: ModuleType) -> None:
@@ -133,6 +209,19 @@ def test_rules_become_inputs(raw: ModuleType) -> None:
     assert raw.rule_inputs(Rules.preset("tromp_taylor"))[:2] == [1.0, 0.5]
     assert raw.rule_inputs(Rules.preset("aga"))[:2] == [1.0, -0.5]
     assert raw.rule_inputs(Rules.preset("japanese"))[3:5] == [1.0, 1.0]
+
+
+def test_what_it_cannot_calculate_is_refused(tmp_path: Path) -> None:
+    for before, after, what in (
+        ("1 0 1 0 0 0 0 0 0 trunk", "1 1 1 0 0 0 0 0 0 trunk", "rank of people"),
+        ("policy_head 2 0 0 0", "policy_head 2 0 1 0", "policy head"),
+        ("ACTIVATION_SILU", "ACTIVATION_TANH", "ACTIVATION_TANH"),
+    ):
+        assert before in TRANSFORMER
+        layers = TRANSFORMER.replace(before, after)
+        path = write_network(tmp_path / "net.bin.gz", version=17, layers=layers)
+        with pytest.raises(ModelError, match=rf"net\.bin\.gz: has .*{what}"):
+            Teacher(path)
 
 
 FAULTS = (
