@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tengen
+from tengen.extensions import PAPERS, entries
 
 ROOT = Path(tengen.__file__).parent
 
@@ -58,8 +60,19 @@ def test_imports_load_nothing_heavy(statement: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_public_names_resolve() -> None:
-    for name in tengen.__all__:
-        assert getattr(tengen, name) is not None
+PACKAGES = [
+    *("", "board", "commands", "models", "network", "parallel", "players", "records", "scoring"),
+    *(f"papers.{entry.value.rpartition('.')[2]}" for entry in entries(PAPERS).values()),
+]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_names_resolve(package: str) -> None:
+    module = importlib.import_module(f"tengen.{package}".rstrip("."))
+    for name in getattr(module, "__all__", ()):
+        assert getattr(module, name) is not None and name in dir(module)
+
+
+def test_other_names_do_not_resolve() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = tengen.nothing

@@ -5,8 +5,9 @@ Importing the package loads nothing heavy; names are resolved when first used.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from tengen.lazy import lazy_names
 
 __version__ = "0.2.0"
 
@@ -35,21 +36,12 @@ __all__ = [
     "score",
 ]
 
-# Modules that define the public names; each is imported when one of its names is first used.
-_HOMES = {
-    **dict.fromkeys(["BatchBoard", "Board", "Point", "Rules"], "tengen.board"),
-    **dict.fromkeys(["Corpus", "GameRecord", "read_game", "read_games"], "tengen.records"),
-    "TengenError": "tengen.errors",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'tengen' has no attribute {name!r}")
-    found = getattr(importlib.import_module(_HOMES.get(name, "tengen.library")), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "tengen.board": ["BatchBoard", "Board", "Point", "Rules"],
+        "tengen.errors": ["TengenError"],
+        "tengen.library": ["Analysis", "analyse", "load_network", "play_match", "review", "score"],
+        "tengen.records": ["Corpus", "GameRecord", "read_game", "read_games"],
+    },
+)

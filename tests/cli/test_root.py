@@ -40,6 +40,17 @@ def test_every_learner_is_trained_and_evaluated(tengen: Tengen) -> None:
         assert all("--json" in tengen(group, name, "--help") for name in learners)
 
 
+@pytest.mark.parametrize("command", ["train --help", "evaluate --help", "train network --help"])
+def test_help_on_learners_imports_no_kernels(command: str) -> None:
+    heavy = {"numba", "scipy", "torch", "matplotlib", "tengen.board"}
+    code = (
+        f"import sys; from tengen.cli import run; run({command.split()}); "
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize(
     ("words", "hint"),
     [

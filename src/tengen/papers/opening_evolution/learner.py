@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from tengen.arrays import BoolArray, FloatArray
-from tengen.board import BLACK, PASS, Board, Point
+from tengen.board import BLACK, PASS, WHITE, Board, Point
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError
 from tengen.models import Card, StoredLearner, View
@@ -24,9 +24,12 @@ from tengen.models.runs import Checkpoint, Run
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
 from tengen.papers.opening_evolution.networks import Shape, Weights
-from tengen.papers.opening_evolution.settings import COLOURS, DEFAULTS, EvolutionSettings
+from tengen.papers.opening_evolution.settings import DEFAULTS, EvolutionSettings
 from tengen.papers.opening_evolution.strategy import STRATEGIES, Breeder
 from tengen.parallel import map_jobs
+
+_COLOURS = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
+"""Which sides a network plays when its fitness is measured."""
 
 # ----- Games -----
 
@@ -77,7 +80,7 @@ def match(
 
     `terms` gives board, komi, colours and length. There is one opponent per seed.
     """
-    colours = COLOURS[terms.colours]
+    colours = _COLOURS[terms.colours]
     boards = [
         play_opening(*((me, other) if colour == BLACK else (other, me)), terms, seed)
         for seed, other in zip(seeds, opponents, strict=True)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from tengen.board import BLACK, WHITE, Board, Rules, play_random
-from tengen.board.rules import Scoring
 from tengen.errors import SpecError
 from tengen.models.settings import CheckedSettings, setting
-from tengen.papers.opening_evolution.networks import SHAPES, Shape
-from tengen.papers.opening_evolution.strategy import STRATEGIES
+
+if TYPE_CHECKING:  # imported where they are used, so that the command's options need no kernels
+    from tengen.board import Board
+    from tengen.board.rules import Scoring
+    from tengen.papers.opening_evolution.networks import Shape
 
 _DENSE = ("dense", "tiled")
 """The networks of the paper's first experiment, which bred 10 individuals; the second bred 20."""
-
-COLOURS: dict[str, tuple[int, ...]] = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
-"""Which sides a network plays when its fitness is measured."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class EvolutionSettings(CheckedSettings):
     network: str = setting(
         "dense",
         "tiled is dense, shared spatial with weights tied by symmetry.",
-        choices=tuple(SHAPES),
+        choices=("dense", "spatial", "tiled", "shared"),
     )
     generations: int = setting(5000, "Generations to breed.", least=0, changeable=True)
     population: int = setting(0, "Individuals; 0 for the paper's: dense 10, spatial 20.", least=0)
@@ -38,7 +36,9 @@ class EvolutionSettings(CheckedSettings):
     moves: int = setting(15, "Opening moves of each side.", least=1)
     komi: float = setting(7.5, "White's compensation.")
     scoring: str = setting("area", "How games are counted.", choices=("area", "territory"))
-    colours: str = setting("both", "Which side the network plays.", choices=tuple(COLOURS))
+    colours: str = setting(
+        "both", "Which side the network plays.", choices=("both", "black", "white")
+    )
     plies: int = setting(0, "Look-ahead; 0 for the paper's: dense 2, spatial 1.", least=0, most=2)
     free: bool = setting(False, "An illegal choice is a pass.", option="illegal-passes")
     by_chance: bool = setting(False, "Chance chooses among equal values, not their order.")
@@ -49,7 +49,7 @@ class EvolutionSettings(CheckedSettings):
     strategy: str = setting(
         "paper",
         "paper (mu + mu), cma (CMA-ES), mirror (mirrored steps).",
-        choices=tuple(STRATEGIES),
+        choices=("paper", "cma", "mirror"),
     )
     remember: bool = setting(False, "Survivors keep a fitness that involved no chance.")
     hall_every: int = setting(0, "Generations per entry to the hall of fame; 0: no hall.", least=0)
@@ -74,7 +74,9 @@ class EvolutionSettings(CheckedSettings):
 
     def start(self, seed: int) -> Board:
         """Return the board on which an opening begins."""
-        rules = Rules(ko="simple", scoring=cast(Scoring, self.scoring))
+        from tengen.board import Board, Rules, play_random
+
+        rules = Rules(ko="simple", scoring=cast("Scoring", self.scoring))
         board = Board(self.rows, self.cols or self.rows, rules=rules, komi=self.komi)
         return play_random(board, self.random_plies, np.random.default_rng(seed))
 
@@ -95,5 +97,7 @@ DEFAULTS = EvolutionSettings()
 @lru_cache(maxsize=16)
 def _shape(network: str, rows: int, cols: int, free: bool, plies: int) -> Shape:
     """Return a cached shape: building its tables takes as long as several games."""
+    from tengen.papers.opening_evolution.networks import SHAPES
+
     kind = SHAPES[network]
     return kind(rows, cols, free=free, plies=plies or kind.plies)

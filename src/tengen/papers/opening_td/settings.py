@@ -13,7 +13,6 @@ from itertools import combinations
 
 from tengen.errors import SpecError
 from tengen.models.settings import CheckedSettings, setting
-from tengen.papers.opening_td.kernels import STEPS
 
 _FEATURES = "BCDE"  # the features that can be added to A
 
@@ -92,6 +91,8 @@ class TDSettings(CheckedSettings):
 
     def nodes(self, feature: str) -> int:
         """Return the number of inputs of a feature per intersection."""
+        from tengen.papers.opening_td.kernels import STEPS  # here, so that options need no kernels
+
         return QUANTITIES[feature] * (STEPS if self.binary[feature] else 1)
 
     @property
