@@ -332,7 +332,7 @@ def _review_one(
     write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
     write_atomic(page, review_page(found, title))
     place_of = {"file": file, "game": job.game, "sgf": str(sgf), "page": str(page)}
-    moves = [move.to_dict(record.rows, record.cols) for move in found.moves]
+    moves = [move.to_dict() for move in found.moves]
     seconds = round(time.monotonic() - begin, 2)
     value = {**place_of, "moves": moves, "summary": found.summary(), "seconds": seconds}
     if not shown.as_json([value]):
