@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,9 @@ def test_an_analysis_is_typed_and_draws_itself() -> None:
     assert sum(found.visits for found in analysis.moves) <= 16
     assert len(board.moves) == 2
     assert str(analysis.best) in str(analysis)
+    told = json.loads(json.dumps(analysis.to_dict()))
+    assert told["best"] == told["moves"][0]["move"] == str(analysis.best)
+    assert told["visits"] == 16 and len(told["ownership"]) == 9
     page = analysis._repr_html_()
     assert "<svg" in page and "<table>" in page and str(analysis.best) in page
 

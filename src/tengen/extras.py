@@ -18,6 +18,8 @@ EXTRAS = {
     "ray": "clusters of machines",
     "gym": "Gymnasium and PettingZoo environments",
     "onnx": "export of networks for other programs",
+    "pandas": "results as data frames, Parquet files",
+    "tensorboard": "curves of trainings in TensorBoard",
     "bench": "libraries to compare speed with",
 }
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from tengen.records.record import board_at, positions
 from tengen.reviews import DEFAULT_PLAYER, ReviewSettings
 from tengen.sanitize import html_table
 from tengen.scoring.judging import Judge, count_without
+from tengen.tables import data_frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Stage = Literal["first pass", "search", "lines"]
 
@@ -136,7 +140,7 @@ class MoveReview:
         return ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, points by their names."""
+        """Return it as plain values, points by their names; the names are those of JSON."""
         return {
             "number": self.number,
             "colour": COLOUR_NAMES[self.colour].lower(),
@@ -152,6 +156,13 @@ class MoveReview:
             "probability": self.probability,
             "rank": self.rank,
         }
+
+
+COLUMNS = (
+    *("number", "colour", "move", "points_lost", "error", "verdict", "best", "line"),
+    *("winrate", "score", "visits", "probability", "rank"),
+)
+"""The keys of `MoveReview.to_dict`."""
 
 
 @dataclass(frozen=True)
@@ -254,6 +265,10 @@ class Review:
 
     def __str__(self) -> str:
         return self.words()
+
+    def to_frame(self) -> DataFrame:
+        """Return one row per move as a data frame, with the names that JSON has."""
+        return data_frame(COLUMNS, (move.to_dict() for move in self.moves))
 
     def _repr_html_(self) -> str:
         """Show the largest losses in a notebook."""

@@ -28,6 +28,7 @@ from tengen.records import loads
 from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
 from tengen.reviews.game import (
+    COLUMNS,
     EvaluatedPosition,
     MoveReview,
     Review,
@@ -255,16 +256,10 @@ def _evaluated(value: Json, board: Board) -> EvaluatedPosition:
     )
 
 
-_COLUMNS = (
-    *("number", "colour", "move", "points_lost", "error", "verdict", "best", "line"),
-    *("winrate", "score", "visits", "probability", "rank"),
-)
-
-
 def table(parts: list[Json]) -> str:
     """Return the moves of a review as CSV; win rate and score are Black's after the move."""
-    rows = ([part["move"][name] for name in _COLUMNS] for part in parts[1:])
-    return csv_text(_COLUMNS, rows, decimals=4)
+    rows = ([part["move"][name] for name in COLUMNS] for part in parts[1:])
+    return csv_text(COLUMNS, rows, decimals=4)
 
 
 def review_page(review: Review, title: str, index: str = "") -> str:
