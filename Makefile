@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Python writes the bytecode of what it imports, which is far less than pip would compile.
 export PYTHONDONTWRITEBYTECODE =
 
-EXTRAS = torch,onnx,ray,gym,bench,docs,browser
+EXTRAS = torch,onnx,ray,gym,pandas,tensorboard,bench,docs,browser
 # CI names an older PyTorch here, because the newest brings gigabytes.
 TORCH = torch
 

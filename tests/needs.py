@@ -43,6 +43,8 @@ _NEEDS = {
     "torch": _Need("the extra torch"),
     "onnx": _Need("the extra onnx"),
     "ray": _Need("the extra ray"),
+    "pandas": _Need("the extra pandas"),
+    "tensorboard": _Need("the extra tensorboard"),
     "pettingzoo": _Need("the extra gym"),
     "pyspiel": _Need("the extra bench"),
     "sgfmill": _Need("the extra bench"),

@@ -46,6 +46,7 @@ def test_nobody_is_told_to_install_another_program() -> None:
         ("train self-play --out run --size 5", "torch", "torch"),
         ("models export tengen-small network.onnx", "onnx", "onnx"),
         ("score game.sgf --ray local", "ray", "ray"),
+        ("arena export games.sqlite --out games.parquet", "pandas", "pandas"),
     ],
 )
 def test_a_missing_extra_is_one_line_with_the_command_that_helps(
@@ -58,6 +59,10 @@ def test_a_missing_extra_is_one_line_with_the_command_that_helps(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("game.sgf").write_text("(;SZ[5];B[cc])")
+    if words.startswith("arena"):
+        match = "arena match random random --size 5 --games 2 --quiet --out games.sqlite"
+        run(match.split())
+        capsys.readouterr()
     monkeypatch.setitem(sys.modules, missing, None)
     assert run(words.split()) == 1
     (line,) = capsys.readouterr().err.splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,9 @@ def test_an_analysis_is_typed_and_draws_itself() -> None:
     assert sum(found.visits for found in analysis.moves) <= 16
     assert len(board.moves) == 2
     assert str(analysis.best) in str(analysis)
+    told = json.loads(json.dumps(analysis.to_dict()))
+    assert told["best"] == told["moves"][0]["move"] == str(analysis.best)
+    assert told["visits"] == 16 and len(told["ownership"]) == 9
     page = analysis._repr_html_()
     assert "<svg" in page and "<table>" in page and str(analysis.best) in page
 
@@ -61,6 +65,8 @@ def test_networks_are_loaded_by_name_and_evaluate_boards_of_any_size() -> None:
     small, large = network.evaluate([tengen.Board(9), tengen.Board(13)])
     assert small.priors.shape == (82,) and large.ownership.shape == (169,)
     assert np.isclose(small.priors.sum(), 1)
+    with pytest.raises(SpecError, match="list of boards"):
+        network.evaluate(tengen.Board(9))
     with pytest.raises(ModelError, match="not a network"):
         tengen.load_network("scorer")
 
@@ -85,6 +91,18 @@ def test_a_quick_review(games: Path) -> None:
     found = tengen.review(tengen.read_game(games), quick=True)
     assert len(found.moves) == 3 and all(move.visits == 1 for move in found.moves)
     assert "points lost per move" in str(found) and "<table>" in found._repr_html_()
+
+
+def test_points_of_a_review_are_played_on_boards(games: Path) -> None:
+    found = tengen.review(tengen.read_game(games), quick=True)
+    for position, move in zip(found.positions, found.moves, strict=False):
+        assert 0 < move.win_probability < 1 and 0 < position.win_probability < 1
+        for point in (move.best, move.move, position.best, position.guesses(1)[0][0]):
+            position.board.copy().play(point)
+        line = position.board.copy()
+        for point in move.line:
+            line.play(point)
+        assert move.to_dict()["best"] == str(move.best)
 
 
 def test_a_match_of_players_and_objects() -> None:

@@ -18,6 +18,8 @@ EXTRAS = {
     "ray": "clusters of machines",
     "gym": "Gymnasium and PettingZoo environments",
     "onnx": "export of networks for other programs",
+    "pandas": "results as data frames, Parquet files",
+    "tensorboard": "curves of trainings in TensorBoard",
     "bench": "libraries to compare speed with",
 }
 
@@ -27,10 +29,15 @@ def how_to_get(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
+def is_there(module: str) -> bool:
+    """Return whether a module is installed; import nothing."""
+    return sys.modules.get(module) is not None or find_spec(module) is not None
+
+
 def need(extra: str, *modules: str) -> None:
     """Raise `SpecError` with the command if a module of an extra is missing; import nothing."""
     for module in modules:
-        if sys.modules.get(module) is None and find_spec(module) is None:
+        if not is_there(module):
             raise SpecError(f"this needs {module}: {how_to_get(extra)}")
 
 

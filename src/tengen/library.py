@@ -9,6 +9,7 @@ import os
 from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -86,6 +87,23 @@ class Analysis:
             [str(m.move), str(m.visits), *numbers, " ".join(map(str, m.line[:6]))]
             for m, numbers in zip(shown, values, strict=True)
         ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values for JSON, points by their names."""
+        plain = ("visits", "win_probability", "score", "prior")
+        return {
+            "best": str(self.best),
+            **{name: getattr(self, name) for name in ("win_probability", "score", "visits")},
+            "moves": [
+                {
+                    "move": str(found.move),
+                    **{name: getattr(found, name) for name in plain},
+                    "line": [str(point) for point in found.line],
+                }
+                for found in self.moves
+            ],
+            "ownership": None if self.ownership is None else self.ownership.tolist(),
+        }
 
     def svg(self) -> str:
         """Draw the board with the owner of each point and the visits of each move."""

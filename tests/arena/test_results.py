@@ -96,7 +96,7 @@ def test_lent_players_play_for_their_names_alone_and_only_then(tournament) -> No
         assert len(table) == 2 == export_results(database, "sgf").count("(;")
         assert len(json.loads(export_results(database, "json"))["games"]) == 2
         assert export_results(database, "html").startswith("<!")
-        with pytest.raises(SpecError, match="csv, json, html, sgf"):
+        with pytest.raises(SpecError, match="csv, parquet, json"):
             export_results(database, "pdf")
 
 

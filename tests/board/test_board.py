@@ -50,6 +50,7 @@ from tengen.board.coordinates import (
 from tengen.board.drawing import Mark, format_ascii, format_svg, parse_ascii, star_points
 from tengen.board.playouts import SHAPES, shape_table
 from tengen.errors import TengenError
+from tengen.records import GameRecord
 
 KO = "B B3 W C3 B A2 W D2 B B1 W C1 B C2 W B2"
 
@@ -296,6 +297,7 @@ def test_bad_arguments_get_a_clear_error() -> None:
         (lambda: Board(9).legal_mask(0), "0 is no colour"),
         (lambda: Board(9).push(41, 3), "3 is no colour"),
         (lambda: setattr(Board(9), "turn", 7), "7 is no colour"),
+        (lambda: Board(9).play("E5", "black"), "'black' is no colour"),
         (lambda: BatchBoard(2, 9, max_plies=-1), "max_plies -1"),
         (lambda: BatchBoard(-2, 9), "games -2"),
         (lambda: BatchBoard(2, 9.5), "whole numbers"),  # type: ignore[arg-type]
@@ -307,6 +309,16 @@ def test_bad_arguments_get_a_clear_error() -> None:
     for make, reason in wrong:
         with pytest.raises(TengenError, match=reason):
             make()
+
+
+def test_sides_are_given_as_letters_too() -> None:
+    letters, numbers = Board(9, to_play="W"), Board(9, to_play=WHITE)
+    letters.play("E5", "b")
+    numbers.play("E5", BLACK)
+    assert letters == numbers and letters.moves == numbers.moves
+    letters.turn = "B"
+    assert letters.turn == BLACK and letters.is_legal("D5", "W") and not letters.is_legal("E5", "W")
+    assert GameRecord(9, 9, moves=[("B", "E5")]).moves == letters.moves  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("raw", [-1, 1, 10_000, 41])

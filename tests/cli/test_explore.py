@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,10 @@ def test_json_text_and_picture(games: Path, tengen: Tengen) -> None:
     [move] = value["moves"]
     assert (move["move"], move["count"], move["share"], move["wins_black"]) == ("E5", 2, 1.0, 1)
     assert (move["network"], move["opening"], move["first"]) == (None, None, "2001")
+    sheet = games.parent / "moves.csv"
+    tengen("explore --no-models --moves G7,C3", games, "--csv", sheet)
+    [line] = csv.DictReader(sheet.read_text().splitlines())
+    assert (line["move"], line["count"], line["example_game"]) == ("E5", "2", "2")
     printed = tengen("explore --no-models --moves", Path("G7 C3"), games)
     assert tengen.err == ""  # the index was there
     assert "Black to play: 2 games" in printed and "2001-2003" in printed

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.needs import need
 
 from tengen.errors import ModelError, RunError
 from tengen.models import CheckedSettings, Run, read_metrics, read_run, resumed_settings, setting
@@ -70,6 +71,27 @@ def test_a_resumed_run_has_the_files_of_an_undisturbed_one(tmp_path: Path) -> No
     found = read_run(tmp_path / "parts")
     assert found is not None and found.settings == {"steps": 50, "rate": 0.1, "seed": 0}
     assert (found.learner, found.data) == ("walk", {"games": "a"})
+
+
+def test_metrics_are_curves_in_tensorboard(tmp_path: Path) -> None:
+    need("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    train(tmp_path / "run", Walk(steps=17))
+    train(tmp_path / "run", resume=True)
+    curves = EventAccumulator(str(tmp_path / "run")).Reload()
+    rows = read_metrics(tmp_path / "run")
+    assert [(e.step, e.value) for e in curves.Scalars("far")] == [
+        (row["step"], pytest.approx(row["far"])) for row in rows
+    ]
+
+
+def test_without_tensorboard_there_are_no_curves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    train(tmp_path / "run")
+    assert not list((tmp_path / "run").glob("events*"))
 
 
 TRAINER = """

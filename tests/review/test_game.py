@@ -161,7 +161,7 @@ def test_the_first_pass_evaluates_every_position_once_in_batches() -> None:
     assert found.moves[1].points_lost == 0
     assert found.moves[0].verdict == "mistake" and found.moves[0].visits == 1
     assert found.moves[0].error == pytest.approx(NETWORK_SCATTER * 4.0)
-    assert found.moves[0].winrate < 0.01 and found.moves[0].score == -9.0
+    assert found.moves[0].win_probability < 0.01 and found.moves[0].score == -9.0
 
 
 def test_the_best_move_comes_from_the_output_for_best_moves() -> None:
@@ -248,7 +248,7 @@ def test_points_lost_are_the_difference_of_the_scores(reviewed: Review) -> None:
     assert reviewed.mistakes(1)[0].number == 3
     assert reviewed.moves[2].best == reviewed.positions[0].board.point("A5")
     assert [p.score for p in reviewed.positions[:4]] == pytest.approx([10, -10, 10, -40])
-    assert reviewed.positions[1].winrate == pytest.approx(0.2)
+    assert reviewed.positions[1].win_probability == pytest.approx(0.2)
 
 
 def test_a_move_loses_what_the_score_falls_for_its_side() -> None:

@@ -27,6 +27,7 @@ from tengen.arena.tournament import Tournament
 from tengen.errors import SpecError, TengenError
 from tengen.sanitize import csv_text, html_table, printable
 from tengen.statistics import wilson
+from tengen.tables import parquet
 
 
 @dataclass
@@ -276,14 +277,16 @@ def points_in_order(name: str, rows: Sequence[GameRow]) -> list[float]:
 # ----- Output -----
 
 _Sheet = tuple[list[str], list[list[str]]]  # column heads and rows of a table, as text
-_KINDS = ("csv", "json", "html", "sgf")
+_KINDS = ("csv", "parquet", "json", "html", "sgf")
 
 
-def export_results(database: Database, kind: str) -> str:
-    """Return everything in a database as text of one of the `_KINDS`."""
-    if kind == "csv":
+def export_results(database: Database, kind: str) -> str | bytes:
+    """Return everything in a database as the content of a file of one of the `_KINDS`."""
+    if kind in ("csv", "parquet"):
         names = [f.name for f in fields(GameRow) if f.name != "sgf"]
         rows = database.games() + database.voids()  # which have the result `Void`
+        if kind == "parquet":
+            return parquet(names, map(asdict, rows))
         return csv_text(names, ([getattr(row, name) for name in names] for row in rows))
     if kind == "sgf":
         return "".join(row.sgf.strip() + "\n" for row in database.games())

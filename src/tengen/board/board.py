@@ -23,6 +23,7 @@ from tengen.board.coordinates import (
     Colour,
     Move,
     Point,
+    Side,
     board_size,
     colour_of,
     count_of,
@@ -116,7 +117,7 @@ class Board:
         rules: Rules | str = "cgos",
         komi: float | None = None,
         setup: str = "",
-        to_play: Colour = BLACK,
+        to_play: Side = BLACK,
         handicap: int = 0,
         moves: str = "",
     ) -> None:
@@ -142,13 +143,13 @@ class Board:
         words = moves.split()
         if len(words) % 2 or any(word.upper() not in ("B", "W") for word in words[::2]):
             raise TengenError(f"moves {moves!r}: write each as a colour, B or W, and a vertex")
-        for colour, vertex in zip(words[::2], words[1::2], strict=True):
-            self.play(vertex, BLACK if colour.upper() == "B" else WHITE)
+        for side, vertex in zip(words[::2], words[1::2], strict=True):
+            self.play(vertex, side)
 
     # ----- Making boards -----
 
     @classmethod
-    def from_ascii(cls, picture: str, *, to_play: Colour = BLACK, **options: object) -> Board:
+    def from_ascii(cls, picture: str, *, to_play: Side = BLACK, **options: object) -> Board:
         """Return the board of a picture made of `.`, `X` and `O`.
 
         >>> Board.from_ascii(". X . / X O X / . . .".replace("/", chr(10))).liberties("B2")
@@ -158,7 +159,7 @@ class Board:
 
     @classmethod
     def from_grid(
-        cls, grid: NDArray[np.int8], *, to_play: Colour = BLACK, **options: object
+        cls, grid: NDArray[np.int8], *, to_play: Side = BLACK, **options: object
     ) -> Board:
         """Return the board with these stones (rows x columns of EMPTY, BLACK, WHITE)."""
         stones = (EMPTY, BLACK, WHITE)
@@ -213,7 +214,7 @@ class Board:
         return points
 
     def set_stones(
-        self, *, black: Iterable[Move] = (), white: Iterable[Move] = (), to_play: Colour = BLACK
+        self, *, black: Iterable[Move] = (), white: Iterable[Move] = (), to_play: Side = BLACK
     ) -> None:
         """Replace the game with a position made of these stones, with no history."""
         grid = np.zeros((self.rows, self.cols), np.int8)
@@ -227,7 +228,7 @@ class Board:
                 grid.flat[point.index] = colour
         self._setup(grid, to_play)
 
-    def _setup(self, grid: NDArray[np.int8] | None, to_play: Colour) -> None:
+    def _setup(self, grid: NDArray[np.int8] | None, to_play: Side) -> None:
         to_play = colour_of(to_play)
         state = k.new_state(self.rows, self.cols)
         if grid is not None:
@@ -277,13 +278,13 @@ class Board:
                 f"{move!r} is no move on the {self.rows}x{self.cols} board"
             ) from None
 
-    def is_legal(self, move: Move, colour: Colour | None = None) -> bool:
+    def is_legal(self, move: Move, colour: Side | None = None) -> bool:
         """Return whether a side may play there under the rules in force, superko included."""
         colour = self._side(colour)
         point = int(self.point(move))
         return bool(k.verdict(self.state, self.history, self._ko_rule, point, colour) == k.ALLOWED)
 
-    def play(self, move: Move, colour: Colour | None = None) -> None:
+    def play(self, move: Move, colour: Side | None = None) -> None:
         """Play a move, or raise `IllegalMoveError`; a colour may move twice in a row."""
         colour, point = self._side(colour), self.point(move)
         verdict = k.verdict(self.state, self.history, self._ko_rule, int(point), colour)
@@ -294,7 +295,7 @@ class Board:
             )
         self.push(point, colour)
 
-    def push(self, move: int, colour: Colour | None = None) -> None:
+    def push(self, move: int, colour: Side | None = None) -> None:
         """Play a pass or any empty point, as a point or raw point, regardless of the rules."""
         colour = self._side(colour)
         raw = int(move)  # passing a `Point` to a kernel is slow
@@ -334,7 +335,7 @@ class Board:
                 self._positions.append(state.copy())
         self.state = state
 
-    def _side(self, colour: Colour | None) -> Colour:
+    def _side(self, colour: Side | None) -> Colour:
         """Return a checked colour; None stands for the side to move."""
         return self.turn if colour is None else colour_of(colour)
 
@@ -346,7 +347,7 @@ class Board:
         return int(self.state[layout.SCALARS, layout.TURN])
 
     @turn.setter
-    def turn(self, colour: Colour) -> None:
+    def turn(self, colour: Side) -> None:
         k.give_turn(self.state, colour_of(colour))
 
     @property
@@ -390,7 +391,7 @@ class Board:
         ko = int(self.state[layout.SCALARS, layout.KO])
         return self.rows, self.cols, self.turn, ko, self.grid().tobytes()
 
-    def legal_mask(self, colour: Colour | None = None) -> BoolArray:
+    def legal_mask(self, colour: Side | None = None) -> BoolArray:
         """Return a side's legal moves as a mask: row-major, the last entry is the pass."""
         mask = np.empty(self.rows * self.cols + 1, np.bool_)
         colour = self._side(colour)
@@ -408,7 +409,7 @@ class Board:
         k.to_grid(self.state, out)
         return out.reshape(self.rows, self.cols)
 
-    def planes(self, colour: Colour | None = None) -> Float32Array:
+    def planes(self, colour: Side | None = None) -> Float32Array:
         """Return the position for a side as `PLANES`; legal points only for the side to move."""
         colour = self._side(colour)
         last = np.array([self.last_move or 0], np.int64)

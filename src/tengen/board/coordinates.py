@@ -32,8 +32,12 @@ from tengen.errors import IllegalMoveError, TengenError
 Colour = int
 """BLACK = 1 or WHITE = 2; EMPTY = 0 and BORDER = 3 on the board itself."""
 
+Side: TypeAlias = Colour | str
+"""A side as callers give it: BLACK, WHITE, "B" or "W"."""
+
 EMPTY, BLACK, WHITE, BORDER = layout.EMPTY, layout.BLACK, layout.WHITE, layout.BORDER
 COLOUR_NAMES = {BLACK: "Black", WHITE: "White"}
+_SIDES = {"B": BLACK, "b": BLACK, "W": WHITE, "w": WHITE}
 
 GTP_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 _SGF_LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -162,7 +166,9 @@ def colour_of(value: object) -> Colour:
     """Return a side's colour after checking it; bools are refused."""
     if _is_whole(value) and value in (BLACK, WHITE):
         return int(value)
-    raise IllegalMoveError(f"{value!r} is no colour: give BLACK (1) or WHITE (2)")
+    if isinstance(value, str) and value in _SIDES:
+        return _SIDES[value]
+    raise IllegalMoveError(f"{value!r} is no colour: give BLACK (1), WHITE (2), 'B' or 'W'")
 
 
 def count_of(what: str, value: object, most: int | None = None) -> int:

@@ -162,9 +162,9 @@ def rate(
 @command(app)
 def export(
     database: _Database,
-    out: Path = option(..., "File to write: .csv, .json, .html, .sgf or .sqlite."),
+    out: Path = option(..., "File to write: .csv, .parquet, .json, .html, .sgf or .sqlite."),
 ) -> None:
-    """Write results as CSV (one row per game), JSON, HTML, SGF, or a database."""
+    """Write results as CSV or Parquet (one row per game), JSON, HTML, SGF, or a database."""
     from tengen.arena import Database
     from tengen.arena.results import export_results
 

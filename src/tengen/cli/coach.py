@@ -31,7 +31,7 @@ class Coach:
             return ""
         before = board.copy()
         before.undo()
-        told = move.to_dict(board.rows, board.cols)
+        told = move.to_dict()
         self._lessons.append({**told, "board": to_value(before)})
         if move.points_lost < self.threshold:
             return ""
@@ -76,7 +76,7 @@ class Coach:
         board = to_board(self.problem["board"])
         board.play(move)
         found = _reviewed(board)
-        name = found.to_dict(board.rows, board.cols)["move"]
+        name = str(found.move)
         with _database() as store:
             told = web_store.rate_answer(store, self.problem, found.points_lost, name, time.time())
         self.problem = None

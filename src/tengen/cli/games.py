@@ -332,7 +332,7 @@ def _review_one(
     write_atomic(sgf, annotate(found, top=settings.top, ownership=settings.ownership))
     write_atomic(page, review_page(found, title))
     place_of = {"file": file, "game": job.game, "sgf": str(sgf), "page": str(page)}
-    moves = [move.to_dict(record.rows, record.cols) for move in found.moves]
+    moves = [move.to_dict() for move in found.moves]
     seconds = round(time.monotonic() - begin, 2)
     value = {**place_of, "moves": moves, "summary": found.summary(), "seconds": seconds}
     if not shown.as_json([value]):
@@ -364,6 +364,7 @@ def explore(
     rebuild: bool = flag("--rebuild", "Make the index again."),
     models: bool = option(True, "Show the models' probabilities.", "--models/--no-models"),
     out: Path | None = option(None, "Write the picture to this file (SVG)."),
+    csv: Path | None = option(None, "Write the moves to this file (CSV)."),
     *,
     shown: Shown,
 ) -> None:
@@ -380,8 +381,8 @@ def explore(
 
     if index is not None:
         refuse_inputs(index, games)
-    if out is not None:
-        refuse_inputs(out, [*games, *filter(None, [index])])
+    for written in filter(None, (out, csv)):
+        refuse_inputs(written, [*games, *filter(None, [index])])
     faults: list[str] = []
     remarks: list[str] = []
     with shown.progress() as bar:
@@ -407,6 +408,9 @@ def explore(
     if out is not None:
         write_atomic(out, picture(answer) + "\n")
         shown.remark(f"picture: {out}")
+    if csv is not None:
+        write_atomic(csv, answer.csv())
+        shown.remark(f"table: {csv}")
     if not shown.as_json({**answer.to_dict(), "models": asked.names}):
         _print_openings(answer, asked.names)
 

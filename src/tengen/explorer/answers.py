@@ -20,6 +20,7 @@ from tengen.contracts import Evaluator, Policy
 from tengen.errors import TengenError
 from tengen.explorer.index import CORNERS, Openings, corner_of, fold, geometry, unfold
 from tengen.explorer.kernels import ELSEWHERE
+from tengen.sanitize import csv_text
 
 OPINIONS = ("network", "opening")  # the kinds of models that give opinions
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -91,6 +92,15 @@ class Answer:
             **{name: getattr(self, name) for name in plain},
             "moves": [move.to_dict() for move in self.moves],
         }
+
+    def csv(self) -> str:
+        """Return the moves as CSV, one line each."""
+        rows = []
+        for move in self.moves:
+            row = move.to_dict()
+            file, game = row.pop("example").values()
+            rows.append({**row, "example_file": file, "example_game": game})
+        return csv_text(list(rows[0]) if rows else ["move"], (row.values() for row in rows))
 
     def ascii(self) -> str:
         """Draw the board with a letter on each move."""

@@ -3,6 +3,7 @@
     FOLDER/config.toml    the learner, its settings, fingerprints of its data, our version
     FOLDER/metrics.jsonl  one row per report: {"step": 200, "loss": 1.9, ...}
     FOLDER/checkpoints/   the last few states, `STEP.safetensors`
+    FOLDER/events...      the metrics for TensorBoard, with the extra `tensorboard`
     FOLDER/snapshots/     intermediate models, kept permanently, if the learner saves any
 
 A folder belongs to one run and is locked while a trainer works in it. A learner notes
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 from tengen import __version__
 from tengen.errors import ModelError, RunError, SpecError
 from tengen.files import lock, sweep, write_atomic
+from tengen.models.curves import Curves
 from tengen.models.settings import differences, fields_of, fingerprint, fixed, from_plain, to_plain
 from tengen.models.store import Tensors, checksum, pack, unpack
 
@@ -159,6 +161,7 @@ class Run(Generic[_Settings]):
         self.start: Checkpoint | None = None
         self._checkpoints, self._lock = checkpoints, held
         self._rows: BinaryIO | None = None
+        self._curves: Curves | None = None
         self._noted = 0  # rows of metrics
         self._step = -1  # of the newest state
         self._saved_at = time.monotonic()
@@ -203,6 +206,8 @@ class Run(Generic[_Settings]):
         line = json.dumps({"step": step, **values}, default=lambda number: number.item())
         self._rows.write(f"{line}\n".encode())
         self._noted += 1
+        if self._curves is not None:
+            self._curves.add(json.loads(line))
 
     def save(
         self, step: int, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any] | None = None
@@ -231,6 +236,8 @@ class Run(Generic[_Settings]):
         if self._rows is not None:
             self._rows.close()
             self._rows = None
+        if self._curves is not None:
+            self._curves.close()
         self._lock.release()
 
     def __enter__(self) -> Self:
@@ -256,6 +263,7 @@ class Run(Generic[_Settings]):
         config = {"learner": learner, "tengen": __version__, "settings": to_plain(self.settings)}
         write_atomic(self.folder / _CONFIG, tomli_w.dumps({**config, "data": data}))
         self._rows = (self.folder / _METRICS).open("ab", buffering=0)
+        self._curves = Curves.open(self.folder, read_metrics(self.folder))
 
 
 def read_run(folder: str | os.PathLike[str]) -> RunInfo | None:

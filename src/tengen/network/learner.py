@@ -189,6 +189,8 @@ class DeepNetwork(StoredLearner):
 
     def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
         """Judge boards of any sizes, for Black."""
+        if isinstance(boards, Board):  # type: ignore[unreachable]
+            raise SpecError("evaluate takes a list of boards: write [board] for one")
         found: dict[int, Evaluation] = {}
         for shape in {(board.rows, board.cols) for board in boards}:
             chosen = [i for i, board in enumerate(boards) if (board.rows, board.cols) == shape]

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, IntArray
-from tengen.board import BORDER, Board, Point, Rules
+from tengen.board import BORDER, COLOUR_NAMES, Board, Point, Rules
 from tengen.board.kernels import TRUSTED, regrow, remember, replay_games
 from tengen.board.rules import KO_NUMBERS
 from tengen.errors import RecordError, TengenError
@@ -30,6 +30,10 @@ from tengen.records.reader import loads, may_hold_games, read_games
 from tengen.records.record import GameRecord, Refusal, board_at, positions
 from tengen.records.sgf_grammar import Fault
 from tengen.records.sgf_properties import Result
+from tengen.tables import data_frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _MAX_FAULTS = 1000  # how many faults a corpus keeps; it counts all of them
 _MERGE = 512  # small batches that are joined at a time, so that they do not pile up
@@ -117,6 +121,10 @@ class Corpus:
                 small = []
         return arrays.concatenate(parts + small)
 
+    def to_frame(self) -> DataFrame:
+        """Return one row per game: where it is, its header, result and number of moves."""
+        return data_frame(_HEADER, map(_header, self))
+
     def filter(self, keep: Callable[[GameRecord], bool]) -> Corpus:
         """Return the corpus of the games for which `keep(record)` is true."""
         return self._with(
@@ -184,6 +192,26 @@ class Corpus:
         self.repaired += fault.repaired
         if len(self.faults) < _MAX_FAULTS:
             self.faults.append(fault)
+
+
+_HEADER = (
+    *("file", "game", "rows", "cols", "komi", "handicap", "rules", "black", "black_rank"),
+    *("white", "white_rank", "date", "result", "winner", "score", "moves"),
+)
+
+
+def _header(record: GameRecord) -> dict[str, Any]:
+    """Return the header of a game as plain values; the score is Black's."""
+    result = record.result
+    return {
+        **{name: getattr(record, name) for name in _HEADER if hasattr(record, name)},
+        "black_rank": str(record.black_rank),
+        "white_rank": str(record.white_rank),
+        "result": str(result),
+        "winner": COLOUR_NAMES.get(result.winner, "").lower(),
+        "score": result.score,
+        "moves": len(record.moves),
+    }
 
 
 class Unseen:

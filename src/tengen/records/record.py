@@ -15,7 +15,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from tengen.board import BLACK, EMPTY, WHITE, Board, Point, Rules
-from tengen.board.coordinates import point_of_move
+from tengen.board.coordinates import colour_of, point_of_move
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.records import sgf_grammar
 from tengen.records.sgf_grammar import Damage, Fault, GameTree, Node, ParsedGame, shown
@@ -124,8 +124,12 @@ class GameRecord:
 
     def __post_init__(self) -> None:
         rows, cols = self.rows, self.cols
-        self.moves = [(colour, point_of_move(move, rows, cols)) for colour, move in self.moves]
-        self.setup = [(colour, point_of_move(move, rows, cols)) for colour, move in self.setup]
+        self.moves = [
+            (colour_of(side), point_of_move(move, rows, cols)) for side, move in self.moves
+        ]
+        self.setup = [
+            (colour_of(side), point_of_move(move, rows, cols)) for side, move in self.setup
+        ]
         self.edits = [
             (number, colour, point_of_move(move, rows, cols)) for number, colour, move in self.edits
         ]

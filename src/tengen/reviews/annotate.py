@@ -72,7 +72,7 @@ def _root_words(review: Review, top: int) -> str:
         ("Largest surprises", review.surprises(top)),
     ):
         if moves:
-            names = (f"{move.number} {review.name(move.move)}" for move in moves)
+            names = (f"{move.number} {move.move}" for move in moves)
             lines.append(f"{title}: {', '.join(names)}")
     return "\n".join(lines)
 
@@ -100,7 +100,7 @@ def _label(node: _Node, position: EvaluatedPosition) -> None:
 def _mark_territory(node: _Node, review: Review) -> None:
     """Mark territory and dead stones at the end, and add the count to the comment."""
     assert review.ending is not None
-    count, dead = review.ending.count, review.name(*review.ending.dead) or "none"
+    count, dead = review.ending.count, " ".join(map(str, review.ending.dead)) or "none"
     words = f"Counted by {review.ending.judge}.\nDead: {dead}\n{count.explain()}"
     told = review.record.result
     if told.score is not None and abs(told.score - count.score) > 1e-9:
@@ -118,7 +118,7 @@ def _better_line(review: Review, move: MoveReview) -> list[_Node]:
         value = format_sgf(point, review.record.rows, review.record.cols).encode("ascii")
         nodes.append({"BW"[number % 2]: [value]})
     if nodes:
-        played = review.name(move.move)
+        played = move.move
         _comment(nodes[0], f"Better by {move.points_lost:.1f} points than {played}")
     return nodes
 

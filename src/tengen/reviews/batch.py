@@ -136,9 +136,9 @@ def _move_rows(review: Review) -> list[_Row]:
     found = []
     for move in review.moves:
         before, after = review.positions[move.number - 1].board, review.positions[move.number].board
-        kind = kind_of(after.to_point(move.move), before, after)
+        kind = kind_of(move.move, before, after)
         phase = phase_of(move.number, rows, cols)
-        found.append({**move.to_dict(rows, cols), "phase": phase, "kind": kind})
+        found.append({**move.to_dict(), "phase": phase, "kind": kind})
     return found
 
 

@@ -12,9 +12,9 @@ Winning probabilities, scores and ownership are from Black's view.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,11 +25,11 @@ from tengen.board import (
     EMPTY,
     PASS,
     Board,
-    format_gtp,
+    Point,
     index_of,
     playouts,
-    point_at,
 )
+from tengen.board.coordinates import point_at, point_from
 from tengen.board.counting import Count, format_result
 from tengen.contracts import Analyser, Policy, Status, limit_visits
 from tengen.errors import ModelError, SpecError
@@ -43,6 +43,10 @@ from tengen.records.record import board_at, positions
 from tengen.reviews import DEFAULT_PLAYER, ReviewSettings
 from tengen.sanitize import html_table
 from tengen.scoring.judging import Judge, count_without
+from tengen.tables import data_frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Stage = Literal["first pass", "search", "lines"]
 
@@ -71,17 +75,26 @@ _DAME_REGION = 4  # points of the largest empty region in which a move may be ne
 _DAME_CHANGE = 0.3  # change of ownership of any other point that a neutral move may cause
 
 
+def _point(index: int, board: Board) -> Point:
+    """Return the point with this row-major index, one past the last for a pass."""
+    return point_from(point_at(index, board.rows, board.cols), board.rows, board.cols)
+
+
+def _names(points: Iterable[Point]) -> str:
+    return " ".join(map(str, points))
+
+
 @dataclass(frozen=True)
 class EvaluatedPosition:
     """The evaluation of one position, from Black's view."""
 
     board: Board = field(repr=False)
-    winrate: float
+    win_probability: float
     score: float
     spread: float  # standard deviation of the final score
     visits: int  # visits of the search; 1 after the first pass
-    best: int
-    line: tuple[int, ...] = ()  # a line of play that starts with the best move
+    best: Point
+    line: tuple[Point, ...] = ()  # a line of play that starts with the best move
     ownership: FloatArray | None = field(default=None, repr=False)
     priors: FloatArray | None = field(default=None, repr=False)  # probabilities of people's moves
     proposals: FloatArray | None = field(default=None, repr=False)  # probability that each is best
@@ -93,28 +106,27 @@ class EvaluatedPosition:
         """Whether more than one position was evaluated."""
         return self.visits > 1
 
-    def guesses(self, count: int = _GUESSES) -> list[tuple[int, float]]:
+    def guesses(self, count: int = _GUESSES) -> list[tuple[Point, float]]:
         """Return the moves that people are most likely to play, with their probabilities."""
         if self.priors is None:
             return []
         order = np.argsort(-self.priors, kind="stable")[:count]
-        rows, cols = self.board.rows, self.board.cols
-        return [(point_at(int(i), rows, cols), float(self.priors[i])) for i in order]
+        return [(_point(int(i), self.board), float(self.priors[i])) for i in order]
 
 
 @dataclass(frozen=True)
 class MoveReview:
-    """The review of one move; `winrate` and `score` are those after it, from Black's view."""
+    """The review of one move; the values are those after it, from Black's view."""
 
     number: int
     colour: int
-    move: int
+    move: Point
     points_lost: float
     error: float  # standard error of `points_lost`
-    winrate: float
+    win_probability: float
     score: float
-    best: int
-    line: tuple[int, ...]
+    best: Point
+    line: tuple[Point, ...]
     visits: int = 1  # visits behind `points_lost`; 1 if it comes from the first pass
     probability: float | None = None  # probability that people play it
     rank: int | None = None  # 1 for the likeliest move
@@ -127,19 +139,18 @@ class MoveReview:
                 return name
         return ""
 
-    def to_dict(self, rows: int, cols: int) -> dict[str, Any]:
-        """Return it as plain values, points by their names on a board of this size."""
-        line = [format_gtp(point, rows, cols) for point in self.line]
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, points by their names; the names are those of JSON."""
         return {
             "number": self.number,
             "colour": COLOUR_NAMES[self.colour].lower(),
-            "move": format_gtp(self.move, rows, cols),
+            "move": str(self.move),
             "points_lost": round(self.points_lost, 3),
             "error": round(self.error, 3),
             "verdict": self.verdict,
-            "best": format_gtp(self.best, rows, cols),
-            "line": line,
-            "winrate": round(self.winrate, 4),
+            "best": str(self.best),
+            "line": [str(point) for point in self.line],
+            "winrate": round(self.win_probability, 4),
             "score": round(self.score, 3),
             "visits": self.visits,
             "probability": self.probability,
@@ -147,12 +158,19 @@ class MoveReview:
         }
 
 
+COLUMNS = (
+    *("number", "colour", "move", "points_lost", "error", "verdict", "best", "line"),
+    *("winrate", "score", "visits", "probability", "rank"),
+)
+"""The keys of `MoveReview.to_dict`."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """The count of a finished game."""
 
     count: Count
-    dead: tuple[int, ...]
+    dead: tuple[Point, ...]
     judge: str  # what decided which stones are dead
 
 
@@ -204,25 +222,21 @@ class Review:
             for name, side in sides
         )
 
-    def name(self, *points: int) -> str:
-        """Name points as GTP does."""
-        return " ".join(format_gtp(p, self.record.rows, self.record.cols) for p in points)
-
     def describe(self, move: MoveReview) -> str:
         """Describe the review of a move in a few lines."""
         position = self.positions[move.number]
-        lines = [f"{COLOUR_NAMES[move.colour]} {self.name(move.move)}"]
+        lines = [f"{COLOUR_NAMES[move.colour]} {move.move}"]
         if move.probability is not None:
             lines[0] += f": people play it with {100 * move.probability:.1f} %, choice {move.rank}"
         if move.points_lost > 0:
             verdict = move.verdict.capitalize() or "Lost"
             lines.append(f"{verdict}: {move.points_lost:.1f} points (± {move.error:.1f})")
             if move.verdict:
-                lines.append(f"Better: {self.name(*move.line[:LINE])}")
+                lines.append(f"Better: {_names(move.line[:LINE])}")
         expected = format_result(round(position.score, 1))
-        lines.append(f"Black wins {100 * position.winrate:.0f} %, expected {expected}")
+        lines.append(f"Black wins {100 * position.win_probability:.0f} %, expected {expected}")
         guesses = [
-            f"{letter} {self.name(point)} {100 * chance:.0f} %"
+            f"{letter} {point} {100 * chance:.0f} %"
             for letter, (point, chance) in zip(LABELS, position.guesses(), strict=False)
             if chance >= LABELLED
         ]
@@ -242,7 +256,7 @@ class Review:
                 text = self.describe(move).replace("\n", "; ")
                 lines.append(f"{title} at move {move.number}: {text}")
         if end := self.ending:
-            dead = self.name(*end.dead) or "none"
+            dead = _names(end.dead) or "none"
             lines.append(f"counted by {end.judge}: {end.count.result}, dead: {dead}")
         return "\n".join([*lines, f"evaluated by {self.judge}"])
 
@@ -252,16 +266,20 @@ class Review:
     def __str__(self) -> str:
         return self.words()
 
+    def to_frame(self) -> DataFrame:
+        """Return one row per move as a data frame, with the names that JSON has."""
+        return data_frame(COLUMNS, (move.to_dict() for move in self.moves))
+
     def _repr_html_(self) -> str:
         """Show the largest losses in a notebook."""
         columns = ["move", "played", "points lost", "better", "Black wins", "score"]
         rows = [
             [
                 m.number,
-                f"{COLOUR_NAMES[m.colour].lower()} {self.name(m.move)}",
+                f"{COLOUR_NAMES[m.colour].lower()} {m.move}",
                 f"{m.points_lost:.1f} ± {m.error:.1f}",
-                self.name(*m.line),
-                f"{m.winrate:.0%}",
+                _names(m.line),
+                f"{m.win_probability:.0%}",
                 f"{m.score:+.1f}",
             ]
             for m in (*self.mistakes(10), *self.doubts(10))
@@ -272,7 +290,7 @@ class Review:
         """Return both sides, the judge and the count at the end as plain values."""
         ending = self.ending and {
             **self.ending.count.to_dict(),
-            "dead": [self.name(point) for point in self.ending.dead],
+            "dead": [str(point) for point in self.ending.dead],
             "judge": self.ending.judge,
         }
         sides = {"black": self.side(1), "white": self.side(2)}
@@ -393,7 +411,7 @@ def first_pass(boards: Sequence[Board], network: SearchNetwork) -> Iterator[Eval
     views = (view for start in starts for view in network.evaluate(boards[start : start + _BATCH]))
     values: tuple[float, float] | None = None
     for board, view in zip(boards, views, strict=True):
-        best = point_at(int(view.proposals.argmax()), board.rows, board.cols)
+        best = _point(int(view.proposals.argmax()), board)
         if board.is_over and values is not None:
             best = PASS
         else:
@@ -452,7 +470,8 @@ def search_position(
         spread, scatter = float(result.scores.std()), SCATTER
     return EvaluatedPosition(
         board, report.winrate, report.score, spread, max(report.visits, 2),
-        best.move if best else PASS, line[:LINE], report.ownership, scatter=scatter,
+        board.to_point(best.move) if best else PASS, tuple(map(board.to_point, line[:LINE])),
+        report.ownership, scatter=scatter,
     )  # fmt: skip
 
 
@@ -472,7 +491,7 @@ def _complete_lines(
         order = sorted(growing)
         for number, view in zip(order, network.evaluate([boards[n] for n in order]), strict=True):
             board = boards[number]
-            point = point_at(int(view.proposals.argmax()), board.rows, board.cols)
+            point = _point(int(view.proposals.argmax()), board)
             if point == PASS:
                 growing.discard(number)
                 continue
@@ -497,7 +516,8 @@ def assemble(
         dead = judge.status(end).stones(Status.DEAD)
         plain = "playouts (no scorer model is installed)"
         by = "the learned scorer" if judge.is_learned else plain
-        ending = Ending(count_without(end, dead), dead, by)
+        stones = tuple(end.to_point(stone) for stone in dead)
+        ending = Ending(count_without(end, dead), stones, by)
     return Review(record, positions, _reviewed(record, positions), ending, name)
 
 
@@ -541,8 +561,8 @@ def review_move(
         rank = 1 + int((before.priors > chance).sum())
     error = before.scatter * before.spread / visits**0.25
     return MoveReview(
-        number, colour, move, lost, error, after.winrate, after.score, before.best, before.line,
-        visits, probability, rank,
+        number, colour, before.board.to_point(move), lost, error, after.win_probability,
+        after.score, before.best, before.line, visits, probability, rank,
     )  # fmt: skip
 
 

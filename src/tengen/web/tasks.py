@@ -28,6 +28,7 @@ from tengen.records import loads
 from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
 from tengen.reviews.game import (
+    COLUMNS,
     EvaluatedPosition,
     MoveReview,
     Review,
@@ -193,7 +194,7 @@ def lesson(arguments: Json, context: Context) -> Json:
     """Return a quick review of the last move of a game."""
     board = to_board(arguments["board"])
     reviewer = _reviewer(board.rows, board.cols, None, True)
-    return _move_value(review_last_move(board, reviewer), board)
+    return _move_value(review_last_move(board, reviewer))
 
 
 def estimate(arguments: Json, context: Context) -> Json:
@@ -207,19 +208,20 @@ def estimate(arguments: Json, context: Context) -> Json:
 
 def _part(number: int, position: EvaluatedPosition, move: MoveReview | None) -> Json:
     """Return a position, and the move that led to it, as plain values."""
-    told = move and _move_value(move, position.board)
+    told = move and _move_value(move)
     return {"number": number, "position": evaluation(position), "move": told}
 
 
-def _move_value(move: MoveReview, board: Board) -> Json:
-    return {**move.to_dict(board.rows, board.cols), "line": vertices(move.line[:_LINE], board)}
+def _move_value(move: MoveReview) -> Json:
+    told = move.to_dict()
+    return {**told, "line": told["line"][:_LINE]}
 
 
 def evaluation(position: EvaluatedPosition) -> Json:
     """Return an evaluated position as plain values; a stopped review continues with them."""
     board, owners, priors = position.board, position.ownership, position.priors
     return {
-        "winrate": float(position.winrate),
+        "winrate": float(position.win_probability),
         "score": float(position.score),
         "best": vertex(position.best, board),
         "line": vertices(position.line[:_LINE], board),
@@ -245,24 +247,19 @@ def _evaluated(value: Json, board: Board) -> EvaluatedPosition:
     """Restore a position from the result of `evaluation`, without predictions."""
     owners = value["ownership"]
     return EvaluatedPosition(
-        **{name: value[name] for name in ("winrate", "score", "spread", "visits", "scatter")},
+        **{name: value[name] for name in ("score", "spread", "visits", "scatter")},
         board=board,
+        win_probability=value["winrate"],
         best=board.point(value["best"]),
         line=tuple(board.point(name) for name in value["line"]),
         ownership=None if owners is None else np.array([_LEVELS.index(x) / 10 - 1 for x in owners]),
     )
 
 
-_COLUMNS = (
-    *("number", "colour", "move", "points_lost", "error", "verdict", "best", "line"),
-    *("winrate", "score", "visits", "probability", "rank"),
-)
-
-
 def table(parts: list[Json]) -> str:
     """Return the moves of a review as CSV; win rate and score are Black's after the move."""
-    rows = ([part["move"][name] for name in _COLUMNS] for part in parts[1:])
-    return csv_text(_COLUMNS, rows, decimals=4)
+    rows = ([part["move"][name] for name in COLUMNS] for part in parts[1:])
+    return csv_text(COLUMNS, rows, decimals=4)
 
 
 def review_page(review: Review, title: str, index: str = "") -> str:
