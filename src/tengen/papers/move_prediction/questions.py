@@ -243,9 +243,10 @@ class Pruning(GameSource):
     """A search of all moves, and searches of the predictor's best moves alone."""
 
     games: int = 2000
-    evaluator: str = "static"
+    test_games: int = 100
+    evaluator: str = "tengen-small"
     widths: tuple[int, ...] = (1, 5, 10, 20, 40, 80)
-    every: int = 20  # plies between two positions of a test game
+    every: int = 40  # plies between two positions of a test game
     match_games: int = 100
     match_width: int = 10
     match_depth: int = 2  # of the pruned search, against all moves to one ply
@@ -332,7 +333,10 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     ),
     Experiment(
         "move-prediction-pruning", "Forward pruning of a search", pruning,
-        quick=Pruning(made=100, board=9, games=100, test_games=10, every=10, match_games=4),
-        full=Pruning(), minutes=(0.2, 60), needs=lambda size: size.files,
+        quick=Pruning(
+            made=100, board=9, games=100, test_games=20, every=10, match_games=10,
+            evaluator="isn-9x9",
+        ),
+        full=Pruning(), minutes=(0.2, 600), needs=lambda size: size.files,
     ),
 )  # fmt: skip
