@@ -178,9 +178,7 @@ def _inputs(size: InputsSize) -> Players:
 
 def _input_pairs(size: InputsSize) -> list[tuple[str, str]]:
     """Return two round robins, and each binary player against its scalar twin."""
-    robins = [
-        (f"{a}-{e}", f"{b}-{e}") for e in ENCODINGS for a, b in combinations(size.sets, 2)
-    ]
+    robins = [(f"{a}-{e}", f"{b}-{e}") for e in ENCODINGS for a, b in combinations(size.sets, 2)]
     return robins + [(f"{features}-binary", f"{features}-scalar") for features in size.sets]
 
 
