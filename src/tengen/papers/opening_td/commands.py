@@ -23,8 +23,8 @@ def train(
     shown: Shown,
 ) -> None:
     """Train opening players by temporal differences; several are trained in parallel."""
-    from tengen.papers.opening_td.training import TrainJob, train
     from tengen.papers.opening_td.settings import SETS
+    from tengen.papers.opening_td.training import TrainJob, train
     from tengen.parallel import map_jobs
 
     chosen = list(SETS) if features == ["all"] else features

@@ -99,12 +99,10 @@ def _seeds(context: LabContext, size: Size) -> list[int]:
     return list(range(context.seed, context.seed + size.trainings))
 
 
-def _new(
-    name: str, rows: Sequence[Row], context: LabContext, size: Size, **settings: Any
-) -> NewRows:
+def _new(name: str, rows: Sequence[Row], context: LabContext, size: Size) -> NewRows:
     """Return rows with the settings that say how they were made."""
-    plain = {**to_plain(size), "referee": size.judged_by, "opening_games": size.games, **settings}
-    return NewRows(name, rows, _seeds(context, size), plain)
+    settings = {**to_plain(size), "referee": size.judged_by}
+    return NewRows(name, rows, _seeds(context, size), settings)
 
 
 def _claim(context: LabContext, name: str, size: Size) -> tuple[Path, Run[Any]]:
@@ -116,7 +114,7 @@ def _claim(context: LabContext, name: str, size: Size) -> tuple[Path, Run[Any]]:
 # ----- Figure 4, and the same on other boards -----
 
 
-def learning_curves(name: str, players: Callable[[CurveSize], Players]) -> Callable[..., Any]:
+def learning_curves(name: str, players: Callable[[Any], Players]) -> Callable[..., Any]:
     """Return an experiment that trains players and measures them against random openings."""
 
     def run(context: LabContext, size: CurveSize) -> list[NewRows]:
@@ -354,7 +352,8 @@ class ShippedSize:
 
 def shipped(context: LabContext, size: ShippedSize) -> list[NewRows]:
     """Play the openings of the shipped players."""
-    name, rows = "opening-td-shipped", []
+    name = "opening-td-shipped"
+    rows: list[Row] = []
     pairs = list(product(size.models, size.opponents))
     for number, (model, opponent) in enumerate(pairs):
         context.at(number / len(pairs), f"{model} against {opponent}")
