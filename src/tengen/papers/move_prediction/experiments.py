@@ -83,9 +83,8 @@ def tables(context: LabContext, size: PredictionTables) -> Sequence[NewRows]:
     for done, each in enumerate(plan):
         told = f"{each.games} games, W = {each.width:g}, n = {each.top}, {each.solver}"
         context.at(0.2 + 0.75 * done / len(plan), told)
-        found = context.once(
-            repr(each), partial(measure_training, context, size, each, train, test)
-        )
+        measured = partial(measure_training, context, size, each, train, test)
+        found = context.once(repr(each), measured)
         rows += [{**asdict(each), **row} for row in found["games"]]
         trainings.append({**asdict(each), **found["training"]})
         if each == Training(max(size.sizes, default=0), solver=size.solvers[0], seed=context.seed):
@@ -94,7 +93,9 @@ def tables(context: LabContext, size: PredictionTables) -> Sequence[NewRows]:
     settings = {**to_plain(size), "test_games": len(test)}
     made = [
         NewRows("move-prediction", rows, seeds, settings),
-        NewRows("move-prediction-trainings", trainings, seeds, settings),
+        NewRows(
+            "move-prediction-trainings", trainings, seeds, {**settings, "threads": context.workers}
+        ),
         NewRows("move-prediction-phases", phases, seeds, settings),
     ]
     if size.patterns:
@@ -139,8 +140,7 @@ def measure_training(
             "violation": float(trained.last.get("violation", 0.0)),
             "seconds": round(trained.seconds, 2),
             "cpu_seconds": round(trained.processor, 2),
-            "memory_gb": round(trained.memory / 1e9, 3),
-            "threads": context.workers,
+            "peak_memory": round(trained.memory / 1e9, 3),
         },
     }  # fmt: skip
 

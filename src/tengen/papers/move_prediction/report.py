@@ -318,7 +318,7 @@ def cost_claims(trainings: Evidence) -> list[ClaimResult]:
     some = trainings.where(games=LARGEST, solver="optimum", **_CHOSEN)
     if not len(some) or not real(trainings):
         return []
-    days, memory = some["cpu_seconds"] / 86_400, some["memory_gb"]
+    days, memory = some["cpu_seconds"] / 86_400, some["peak_memory"]
     return [
         claim_result(PAPER.claims[f"araki.cost.{name}"], _measured(each), some, full=True)
         for name, each in (("days", days), ("memory", memory))
@@ -345,20 +345,21 @@ def cost_tables(rows: Evidence, trainings: Evidence) -> list[Table]:
         [
             str(each["solver"][0]), f"{each['games'][0]:,}", show_estimate(rate(tested), "%"),
             number(each["seconds"].mean()), number(each["cpu_seconds"].mean()),
-            f"{each['threads'].max()}", f"{each['memory_gb'].max():.2f}",
+            f"{each['peak_memory'].max():.2f}",
             f"{each['iterations'].mean():.0f}", f"{each['violation'].max():.2g}",
         ]
         for each, tested in cost_rows(rows, trainings)
     ]  # fmt: skip
     columns = [
-        "solver", "training games", "first choice", "seconds", "processor seconds", "threads",
+        "solver", "training games", "first choice", "seconds", "processor seconds",
         "peak GB", "iterations", "violation",
     ]  # fmt: skip
     if not cells:
         return []
     note = (
-        f"On {trainings.run.processor}. The memory is that of the whole process, with pages of "
-        "mapped files. Violation: the largest slope that is left at the end."
+        f"On {trainings.run.processor}, {trainings.run.settings['threads']} threads. The memory is "
+        "that of the whole process, with pages of mapped files. Violation: the largest slope that "
+        "is left at the end."
     )
     return [Table("What accuracy costs", columns, cells, note, key="cost")]
 
@@ -378,7 +379,7 @@ def cost_answer(rows: Evidence, trainings: Evidence) -> list[Answer]:
     text = (
         f"{new:,} instead of {old:,} games gain {show_estimate(more, '%')}; {new:,} games take "
         f"{number(float(each['cpu_seconds'].mean()))} processor seconds and "
-        f"{each['memory_gb'].max():.1f} GB"
+        f"{each['peak_memory'].max():.1f} GB"
     )
     return [answer(PAPER, "araki.cost", text, rows, more, independent=unit_of(last))]
 
@@ -389,7 +390,7 @@ def cost_plots(rows: Evidence, trainings: Evidence) -> list[Figure]:
     axes = {
         "games": "training games",
         "cpu_seconds": "processor seconds",
-        "memory_gb": "peak memory, GB",
+        "peak_memory": "peak memory, GB",
     }
     plots: list[Figure] = []
     for column, name in axes.items():

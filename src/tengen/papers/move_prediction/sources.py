@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from tengen.players import make_player
 from tengen.progress import Report
 from tengen.records import GameRecord
 from tengen.records.arrays import GameArrays, from_records
-from tengen.records.record import Rank
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,9 @@ def games_of_ranks(
 ) -> GameArrays:
     """Return the games of a file whose weaker player is at least `low` and under `below`."""
 
-    def keep(record: Any) -> bool:
-        weaker = min(record.black_rank, record.white_rank, key=lambda rank: rank.strength)
-        return bool(weaker >= Rank(low) and (below is None or weaker < Rank(below)))
+    def keep(record: GameRecord) -> bool:
+        players = record.black_rank, record.white_rank
+        strong = all(rank >= low for rank in players)
+        return strong and (below is None or any(rank < below for rank in players))
 
     return read_games([str(context.games(name))], board, keep=keep)[0]
