@@ -32,8 +32,9 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "liberties": {"categories": "liberties"},
     "untied": {"tied": False},
     "colours": {"colour": True},
+    "recurrent": {"recurrent": True, "mixture": {"T": 3, "S": 2, "D": 1, "C": 1, "F": 2}},
 }
-"""What differs from the paper's settings: classes of blocks by number, a plain convolution, ..."""
+"""What differs from the paper's settings; the recurrent cell has exactly as many weights."""
 
 
 # ----- Weights -----

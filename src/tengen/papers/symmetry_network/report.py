@@ -31,7 +31,7 @@ _PARTS = {
 _DESIGNS = {
     "paper": "the paper's",
     "liberties": "blocks in six classes by number of liberties",
-    "untied": "plain convolution, weights not tied",
+    "untied": "a plain convolution, weights not tied",
     "colours": "White's weights tied to Black's",
     "recurrent": "recurrent",
 }
