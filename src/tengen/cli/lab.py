@@ -6,16 +6,20 @@ import json as encoder
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tengen.commands import Seed, Shown, WorkOptions, argument, command, flag, option, table
 from tengen.errors import SpecError, TengenError, unknown
 from tengen.extras import need
+from tengen.files import write_atomic
 
 if TYPE_CHECKING:
-    from tengen.lab.result import Findings
+    from collections.abc import Mapping
+
+    from tengen.lab.report import PaperReport
+    from tengen.lab.steps import Experiment
 
 app = typer.Typer()
 
@@ -30,7 +34,7 @@ def lab(
         [], "Change a setting of the named experiment, as games=200; repeatable.", "--set"
     ),
     collection: Path | None = option(None, "Folder of game collections, for --full."),
-    listed: bool = flag("--list", "List the experiments with their settings."),
+    listed: bool = flag("--list", "List the experiments with their settings and times."),
     data: Path | None = option(
         None, "For `report`: a folder with one of rows per paper, instead of the recorded ones."
     ),
@@ -52,19 +56,14 @@ def lab(
     if data is not None:
         raise SpecError("--data is for `tengen lab report`")
     from tengen.lab import experiments
-    from tengen.lab.rendering import write_report
-    from tengen.lab.steps import FULL, QUICK, LabContext, results, run_steps
+    from tengen.lab.rendering import run_page, write_page
+    from tengen.lab.report import as_json, read_reports
+    from tengen.lab.steps import DATA, FULL, QUICK, LabContext, results, run_steps
 
     mode = FULL if full else QUICK
     known = {experiment.name: experiment for experiment in experiments()}
     if listed:
-        sizes = {name: asdict(size) for name, e in known.items() if (size := e.size(mode))}
-        if not shown.as_json(sizes):
-            rows = [
-                (name, known[name].title, ", ".join(f"{k}={v}" for k, v in size.items()))
-                for name, size in sizes.items()
-            ]
-            table(f"Experiments, {mode}", ("name", "title", "settings"), rows)
+        _list(known, mode, shown)
         return
     if collection is not None and not collection.is_dir():
         raise TengenError(f"{collection}: no such folder")
@@ -89,58 +88,74 @@ def lab(
         finished = len([step for step in page if step.name in results(folder)])
         stop.add_note(f"{folder}: {finished} of {len(page)} steps done; the same command continues")
         raise
-    path = write_report(folder, page, done)
+    made = f"tengen lab{' --full --collection DIR' if full else ''} --seed {seed}"
+    found = read_reports(folder / DATA)
+    path = write_page(folder / "report.html", run_page(folder, page, done, found, made))
+    figures = as_json(found)
+    write_atomic(path.with_suffix(".json"), encoder.dumps(figures, allow_nan=False))
     answer = {
         "report": str(path),
-        "results": str(path.with_name("results.md")),
+        "data": str(folder / DATA),
         "steps": [step.name for step in page if step.name in done],
         "left": [step.name for step in page if step.name not in done],
-        "data": {name: done[name].result.data for name in names},
+        **figures,
     }
     if not shown.as_json(answer):
-        for name in names:
-            _print_findings(done[name].result)
+        if names:
+            _print(found)
         print(f"Open {path} in a browser.")
+
+
+def _list(known: Mapping[str, Experiment[Any]], mode: str, shown: Shown) -> None:
+    """Show the experiments that have this size, with their settings and expected times."""
+    from tengen.lab.steps import FULL
+    from tengen.progress import span
+
+    sizes = {name: asdict(size) for name, e in known.items() if (size := e.size(mode))}
+    minutes = {name: known[name].minutes[mode == FULL] for name in sizes}
+    if not shown.as_json(
+        {name: {**size, "minutes": minutes[name]} for name, size in sizes.items()}
+    ):
+        rows = [
+            (
+                name, known[name].title, span(60 * minutes[name]),
+                ", ".join(f"{k}={v}" for k, v in size.items()),
+            )
+            for name, size in sizes.items()
+        ]  # fmt: skip
+        table(f"Experiments, {mode}", ("name", "title", "about", "settings"), rows)
 
 
 def _report(data: Path | None, out: Path | None, shown: Shown) -> None:
     """Print, and with `out` write, what the recorded rows say."""
-    from tengen.files import write_atomic
-    from tengen.lab.drawing import draw
-    from tengen.lab.report import CLAIM_COLUMNS, as_json, claim_row, read_reports
+    from tengen.lab.rendering import report_page, write_page
+    from tengen.lab.report import as_json, read_reports
 
     if data is not None and not data.is_dir():
         raise TengenError(f"{data}: no such folder")
     begin = time.monotonic()
     found = read_reports(data)
-    if out is not None:
-        for name, each in found.items():
-            for number, figure in enumerate(each.figures, 1):
-                write_atomic(out / f"{name}-{number}.svg", draw(figure))
     answer = {**as_json(found), "seconds": round(time.monotonic() - begin, 2)}
     if out is not None:
-        write_atomic(out / "report.json", encoder.dumps(answer, allow_nan=False))
-    if shown.as_json(answer):
-        return
-    for each in found.values():
-        for sheet in each.tables:
+        path = write_page(out / "report.html", report_page(data, found))
+        write_atomic(path.with_suffix(".json"), encoder.dumps(answer, allow_nan=False))
+        answer["report"] = str(path)
+    if not shown.as_json(answer):
+        _print(found)
+
+
+def _print(reports: Mapping[str, PaperReport]) -> None:
+    """Print tables, claims and answers; plots are only on the page."""
+    from tengen.lab.report import CLAIM_COLUMNS, QUESTION_COLUMNS, claim_row, question_row
+
+    for found in reports.values():
+        for sheet in found.tables:
             table(sheet.title, sheet.columns, sheet.rows)
-    rows = [claim_row(claim) for each in found.values() for claim in each.claims]
-    table("Claims", CLAIM_COLUMNS, rows)
-    for question in answer["questions"]:
-        print(f"{question['question']} {question['answer']}")
-
-
-def _print_findings(found: Findings) -> None:
-    """Print text, tables and comparisons; figures are only on the page."""
-    if found.text:
-        print(found.text)
-    if found.points:
-        print("\n  ".join([f"{found.points_title}:", *found.points]))
-    for each in found.tables:
-        table(each.title, each.columns, each.rows)
-        if each.note:
-            print(each.note)
-    if found.comparisons:
-        rows = [(c.where, c.what, c.paper, c.ours, c.verdict) for c in found.comparisons]
-        table("Compared with the paper", ["where", "what", "paper", "ours", "verdict"], rows)
+            if sheet.note:
+                print(sheet.note)
+    claims = [claim_row(claim) for found in reports.values() for claim in found.claims]
+    questions = [question_row(each) for found in reports.values() for each in found.questions]
+    if claims:
+        table("Claims", CLAIM_COLUMNS, claims)
+    if questions:
+        table("Open questions", QUESTION_COLUMNS, questions)

@@ -1,15 +1,13 @@
-"""The papers' experiments, compared with the papers: resumable steps and one report.
+"""The papers' experiments and what their rows say: resumable steps, raw data, verdicts, a report.
 
-Nothing here names a paper. `papers` reads the registered ones, their claims and experiments;
-`tournaments` has the experiments that belong to none. `verdicts` compares, `recorded/` has results
-of large runs. `steps` runs experiments and stores each `result.Findings`; `rendering` shows it as
-text, Markdown and HTML.
+Nothing here names a paper: `papers` reads the registered ones, their claims and experiments.
+`steps` runs experiments, `evidence` stores and reads their rows, `decisions` has the rule of the
+verdicts, `report` computes what the rows say, `rendering` writes it as a page.
 """
 
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tengen.extensions import ExtensionError
@@ -19,14 +17,13 @@ if TYPE_CHECKING:
 
 
 def experiments() -> tuple[Experiment[Any], ...]:
-    """Return all experiments in the order of the page; warn of papers that cannot be loaded."""
+    """Return all papers' experiments in the report's order; warn of papers that do not load."""
     from tengen.lab.papers import papers
 
-    *first, last = import_module("tengen.lab.tournaments").EXPERIMENTS
     found: list[Experiment[Any]] = []
     for paper in papers().values():
         try:
             found += paper.experiments()
         except ExtensionError as failure:
             warnings.warn(str(failure), stacklevel=2)
-    return (*first, *found, last)
+    return tuple(found)

@@ -49,6 +49,16 @@ class RunRecord:
     date: str
 
 
+@dataclass(frozen=True)
+class NewRows:
+    """Rows that an experiment has just made; the laboratory writes them with their run record."""
+
+    name: str  # of the experiment's folder below `data`
+    rows: Iterable[Mapping[str, Cell]]
+    seeds: Sequence[int]
+    settings: Mapping[str, Any]
+
+
 def record_of(
     command: str,
     seeds: Sequence[int],
@@ -117,19 +127,38 @@ def write_evidence(folder: Path, rows: Iterable[Mapping[str, Cell]], run: RunRec
     write_atomic(folder / RUN, json.dumps({**asdict(run), "rows": count}, indent=1) + "\n")
 
 
-def read_evidence(folder: Path) -> Evidence:
-    """Read the rows of an experiment; fail clearly if they are missing or damaged."""
+def runs_in(data: Path) -> dict[str, RunRecord]:
+    """Return how the rows of every experiment in a folder were made, by name."""
+    return {
+        path.parent.name: read_run_record(path.parent) for path in sorted(data.glob(f"*/{RUN}"))
+    }
+
+
+def read_run_record(folder: Path) -> RunRecord:
+    """Read how the rows of an experiment were made; fail clearly if that is missing or damaged."""
     path = folder / RUN
     try:
-        run = TypeAdapter(RunRecord).validate_json(path.read_bytes())
+        return TypeAdapter(RunRecord).validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise TengenError(f"{path}: no such file") from None
+    except ValidationError as failure:
+        what = failure.errors()[0]["msg"]
+        raise TengenError(f"{path}: does not describe a run: {what}") from None
+
+
+def find_evidence(data: Path, name: str) -> Evidence | None:
+    """Return the rows of an experiment below a folder, or None if there are none."""
+    return read_evidence(data / name) if (data / name).is_dir() else None
+
+
+def read_evidence(folder: Path) -> Evidence:
+    """Read the rows of an experiment; fail clearly if they are missing or damaged."""
+    run = read_run_record(folder)
+    try:
         with gzip.open(folder / ROWS, "rt", encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)
     except FileNotFoundError as failure:
         raise TengenError(f"{failure.filename}: no such file") from None
-    except ValidationError as failure:
-        raise TengenError(
-            f"{path}: does not describe a run: {failure.errors()[0]['msg']}"
-        ) from None
     except (OSError, EOFError, UnicodeDecodeError, csv.Error, ValueError) as failure:
         raise TengenError(f"{folder / ROWS}: damaged ({failure})") from None
     if len(rows) != run.rows or any(len(row) != len(header) for row in rows):

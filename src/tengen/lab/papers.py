@@ -1,9 +1,9 @@
-"""The registered papers: what `paper.toml` of each says, its claims and its experiments.
+"""The registered papers: what `paper.toml` of each says, its experiments and its report.
 
-A claim has an id, its place in the paper (`where`), and what it says: a figure, with the games
-behind it, which give it an interval, or a text. Rates are fractions. `figures` is short for one
-claim per entry, whose name takes the place of {} in the id and in what it says. `texts` introduce
-experiments; values are inserted at the braces. The rest is for the paper's own experiments.
+A claim is a figure of the paper with an id, its place (`where`) and the figure of no effect where
+there is one. `figures` is short for one claim per entry, whose name takes the place of {} in the id
+and in what it says. `settings` are those of the paper beside ours, `questions` those the paper
+leaves open. Everything else in the file is for the paper's own modules (`Paper.more`).
 """
 
 from __future__ import annotations
@@ -16,29 +16,42 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tengen import extensions
 from tengen.extensions import PAPERS, ExtensionError
 
+if TYPE_CHECKING:
+    from tengen.lab.report import PaperReport
+    from tengen.lab.steps import Experiment
+
 
 @dataclass(frozen=True)
 class Claim:
-    """A figure or a statement of a paper that the report compares with ours."""
+    """A figure of a paper that the report compares with ours."""
 
     id: str
     where: str  # the table, figure or section of the paper
     what: str
-    figure: float | None = None  # rates are fractions
-    games: int | None = None  # games behind the figure, which give it an interval
-    text: str = ""  # what the report shows instead of the figure
-    unit: str = ""
-    aim: int = 1  # +1: more is better, -1: less is, 0: a different figure refutes the paper's
-    why: str = ""  # explains the verdict unless the experiment does
+    figure: float  # rates are fractions
+    no_effect: float | None = None  # what there would be without an effect, if that is a number
+    unit: str = ""  # "%" shows a fraction as a percentage
+    aim: int = 1  # +1: more is better, -1: less is
+    headline: bool = False  # shown where all papers are
 
     def named(self, name: str) -> Claim:
         """Return a copy with {} replaced by a name."""
         return replace(self, id=self.id.format(name), what=self.what.format(name))
+
+
+@dataclass(frozen=True)
+class PaperSetting:
+    """A setting of the paper beside ours, and why ours differs."""
+
+    name: str
+    paper: str
+    here: str
+    why: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,15 +60,20 @@ class Paper:
 
     package: str
     folder: Path
-    title: str
+    title: str  # what it is called here
+    full_title: str
     authors: str
     year: int
+    venue: str
+    bibtex: str
     line: str  # what it claims, in one sentence
-    cost: str  # what its own experiment cost, as it reports
+    cost: str  # what its own experiments cost, as it reports
+    quick: str = ""  # what figures of a quick run can and cannot show
     order: int = extensions.LAST  # place in the report
     claims: Mapping[str, Claim]
-    texts: Mapping[str, str]
-    more: Mapping[str, Any]  # what else `paper.toml` says, for its own experiments
+    settings: Sequence[PaperSetting]
+    questions: Mapping[str, str]  # id -> question
+    more: Mapping[str, Any]  # what else `paper.toml` says, for its own modules
 
     @property
     def cited(self) -> str:
@@ -63,18 +81,18 @@ class Paper:
         return f"{self.authors} {self.year}"
 
     @property
-    def recorded(self) -> Path:
-        """The file of recorded runs; it need not exist."""
-        return self.folder / "recorded.json"
+    def data(self) -> Path:
+        """The folder of recorded rows; it is in the repository, not in the wheel."""
+        return self.folder / "data"
 
-    def experiments(self) -> Sequence[Any]:
-        """Import its module `experiments` and return `EXPERIMENTS`, see `steps.Experiment`."""
-        module = f"{self.package}.experiments"
-        try:
-            found: Sequence[Any] = import_module(module).EXPERIMENTS
-        except Exception as failure:  # others' code is imported
-            reason = f"{type(failure).__name__}: {failure}"
-            raise ExtensionError(f"{module} cannot be loaded: {reason}") from failure
+    def experiments(self) -> Sequence[Experiment[Any]]:
+        """Import its module `experiments` and return `EXPERIMENTS`, marked as this paper's."""
+        found: Sequence[Experiment[Any]] = self._module("experiments").EXPERIMENTS
+        return [replace(each, paper=self.folder.name) for each in found]
+
+    def report(self, data: Path) -> PaperReport:
+        """Return what the rows below a folder say; experiments without rows are left out."""
+        found: PaperReport = self._module("report").report(data)
         return found
 
     def figures(self, table: str) -> dict[str, float]:
@@ -83,8 +101,16 @@ class Paper:
         return {
             id.removeprefix(start): claim.figure
             for id, claim in self.claims.items()
-            if id.startswith(start) and claim.figure is not None
+            if id.startswith(start)
         }
+
+    def _module(self, name: str) -> Any:
+        module = f"{self.package}.{name}"
+        try:
+            return import_module(module)
+        except Exception as failure:  # others' code is imported
+            reason = f"{type(failure).__name__}: {failure}"
+            raise ExtensionError(f"{module} cannot be loaded: {reason}") from failure
 
 
 @cache
@@ -100,9 +126,13 @@ def read_paper(package: str) -> Paper:
         for entry in said.pop("claims", [])
         for name, figure in entry.pop("figures", {"": entry.pop("figure", None)}).items()
     ]
+    parts = {
+        "claims": {claim.id: claim for claim in claims},
+        "settings": [PaperSetting(**entry) for entry in said.pop("settings", [])],
+        "questions": {entry["id"]: entry["question"] for entry in said.pop("questions", [])},
+    }
     own = {key: said.pop(key) for key in Paper.__dataclass_fields__ if key in said}
-    own = {"texts": {}, **own, "claims": {claim.id: claim for claim in claims}}
-    return Paper(package=package, folder=folder, more=said, **own)
+    return Paper(package=package, folder=folder, more=said, **own, **parts)
 
 
 @cache
@@ -118,7 +148,6 @@ def papers() -> dict[str, Paper]:
     return dict(sorted(found.items(), key=lambda item: item[1].order))
 
 
-@cache
-def all_claims() -> dict[str, Claim]:
-    """Return the claims of all papers by id. Experiments and recorded runs refer to them by id."""
-    return {id: claim for paper in papers().values() for id, claim in paper.claims.items()}
+def data_folder(paper: Paper, data: Path | None = None) -> Path:
+    """Return the paper's folder of rows below `data`, or that of its recorded rows."""
+    return paper.data if data is None else data / paper.folder.name

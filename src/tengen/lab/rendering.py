@@ -1,15 +1,17 @@
-"""Render the results of a run as HTML and as Markdown; `gather` collects the contents of both."""
+"""The report as one page of HTML: recorded rows, and beside them those of a run.
+
+`report_page` shows one folder of rows; `run_page` shows a run of the laboratory with the recorded
+rows beside it. Both are made from `report.PaperReport`, by one template.
+"""
 
 from __future__ import annotations
 
 import platform
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,60 +20,65 @@ from markupsafe import Markup, escape
 
 from tengen import __version__
 from tengen.files import write_atomic
+from tengen.lab.decisions import VERDICTS
 from tengen.lab.drawing import draw
-from tengen.lab.papers import papers
-from tengen.lab.result import Findings, Picture, Table
-from tengen.lab.steps import FULL, QUICK, Step, StepResult
-from tengen.lab.verdicts import WORDS, Comparison, RecordedRun, merge_recorded, recorded_runs
-from tengen.models.runs import read_run
+from tengen.lab.evidence import RunRecord, runs_in
+from tengen.lab.formatting import show, show_estimate
+from tengen.lab.papers import Claim, Paper, data_folder, papers
+from tengen.lab.report import (
+    ClaimResult,
+    PaperReport,
+    claim_units,
+    question_row,
+    read_reports,
+)
+from tengen.lab.result import Picture, Table
+from tengen.lab.steps import DATA, Step, StepResult
 from tengen.progress import span
 
 _PACKAGES = ("numpy", "numba", "scipy", "matplotlib", "safetensors")
 
 
-def parts() -> dict[str, tuple[str, str, str]]:
-    """Return the sections of the page in order: title, authors, one line."""
-    return {
-        "players": ("Players that learn nothing", "", "One board, its rules, and simple players."),
-        **{key: (paper.title, paper.cited, paper.line) for key, paper in papers().items()},
-        "self-play": (
-            "Self-play from nothing", "", "What networks learn from their own games alone."
-        ),
-    }  # fmt: skip
+@dataclass(frozen=True)
+class Source:
+    """What one folder of rows says about a paper, and how the rows were made."""
+
+    report: PaperReport
+    runs: Mapping[str, RunRecord]
+
+    def claim(self, id: str) -> ClaimResult | None:
+        """Return what it says about a claim."""
+        return next((each for each in self.report.claims if each.claim.id == id), None)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: comparisons with a paper, results, and steps that were not run."""
+    """A paper on the page: its recorded rows, those of a run, and steps that were not run."""
 
-    key: str
-    title: str
-    authors: str
-    line: str
-    blocks: Sequence[tuple[Step, StepResult]]
-    missing: Sequence[Step]
-    runs: Sequence[RecordedRun] = ()  # recorded runs about the same paper
+    paper: Paper
+    recorded: Source
+    here: Source | None = None
+    missing: Sequence[Step] = ()
 
     @property
-    def comparisons(self) -> list[Comparison]:
-        """All comparisons: those of this run, then those found only in recorded runs."""
-        own = (row for _, done in self.blocks for row in done.result.comparisons)
-        return merge_recorded(own, self.runs)
+    def sources(self) -> list[tuple[str, Source]]:
+        """The sources in the order in which their tables are shown, by their headings."""
+        here = [("This run", self.here)] if self.here is not None else []
+        return [*here, ("Recorded", self.recorded)]
 
     @property
-    def places(self) -> list[tuple[str, list[tuple[str, int]]]]:
-        """Every table and figure of the paper with its verdicts, counted."""
-        by_place = groupby(sorted(self.comparisons, key=_where), key=_where)
-        return [(where, _counted(rows)) for where, rows in by_place]
+    def claims(self) -> list[Claim]:
+        """The claims that at least one source has something to say about."""
+        return [
+            claim
+            for claim in self.paper.claims.values()
+            if any(source.claim(claim.id) for _, source in self.sources)
+        ]
 
-
-_where = attrgetter("where")
-
-
-def _counted(rows: Iterable[Comparison]) -> list[tuple[str, int]]:
-    """Return how often each verdict was given."""
-    counts = Counter(row.verdict for row in rows)
-    return [(word, counts[word]) for word in WORDS if counts[word]]
+    def words(self, source: Source) -> list[tuple[str, int]]:
+        """Return how often a source gives each verdict."""
+        counts = Counter(each.verdict for each in source.report.claims)
+        return [(word, counts[word]) for word in VERDICTS if counts[word]]
 
 
 @dataclass(frozen=True)
@@ -79,72 +86,72 @@ class Page:
     """Everything the page shows."""
 
     sections: Sequence[Section]
-    cost: Sequence[tuple[str, ...]]  # step, time, processor time, peak memory, the paper's cost
-    mode: str
-    seed: int | None
+    command: str
+    columns: Sequence[str]  # headings of the sources
     versions: str
-    seconds: str
-    complete: bool
-
-    @property
-    def comparisons(self) -> list[Comparison]:
-        """All comparisons of all papers."""
-        return [row for section in self.sections for row in section.comparisons]
-
-    @property
-    def words(self) -> list[tuple[str, int]]:
-        """How often each verdict was given."""
-        return _counted(self.comparisons)
-
-    @property
-    def command(self) -> str:
-        """The command that made the page."""
-        scale = " --full --collection DIR" if self.mode == FULL else ""
-        seed = "?" if self.seed is None else self.seed
-        return f"tengen lab{scale} --seed {seed}"
+    seconds: str = ""  # of the run
+    memory: str = ""  # the most that a step of the run used
+    complete: bool = True
 
 
-def gather(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) -> Page:
-    """Return the page of a run."""
-    run = read_run(folder)
-    settings = {} if run is None else run.settings
-    finished = [(step, done[step.name]) for step in steps if step.name in done]
-    sections = []
-    for key, about in parts().items():
-        blocks = [(step, result) for step, result in finished if step.part == key]
-        missing = [step for step in steps if step.part == key and step.name not in done]
-        sections.append(Section(key, *about, blocks, missing, recorded_runs(key)))
-    cost, unpaid = [], dict(papers())
-    for step, used in finished:
-        paper = unpaid.pop(step.part).cost if step.part in unpaid else ""  # once per paper
-        times = span(used.seconds), span(used.processor)
-        cost.append((step.name, *times, f"{used.memory / 1e6:,.0f} MB", paper))
+def report_page(data: Path | None, found: Mapping[str, PaperReport]) -> Page:
+    """Return the page of one folder of rows; by default of the recorded ones."""
+    sections = [
+        Section(paper, Source(found[name], runs_in(data_folder(paper, data))))
+        for name, paper in papers().items()
+        if name in found
+    ]
+    where = "" if data is None else f" --data {data}"
+    return Page(sections, f"tengen lab report{where}", ["here"], _versions())
+
+
+def run_page(
+    folder: Path,
+    steps: Sequence[Step],
+    done: Mapping[str, StepResult],
+    here: Mapping[str, PaperReport],
+    command: str,
+) -> Page:
+    """Return the page of a run, which says `here`, with the recorded rows beside it."""
+    data, recorded = folder / DATA, read_reports()
+    sections = [
+        Section(
+            paper,
+            Source(recorded[name], runs_in(paper.data)),
+            Source(here[name], runs_in(data_folder(paper, data))),
+            [s for s in steps if s.paper == paper.folder.name and s.name not in done],
+        )
+        for name, paper in papers().items()
+        if name in here
+    ]
+    used = done.values()
     return Page(
-        sections=sections,
-        cost=cost,
-        mode=settings.get("mode", QUICK),
-        seed=settings.get("seed"),
-        versions=", ".join(
-            [f"tengen {__version__}", f"Python {platform.python_version()}"]
-            + [f"{name} {version(name)}" for name in _PACKAGES]
-        ),
-        seconds=span(sum(each.seconds for each in done.values())),
-        complete=len(finished) == len(steps),
-    )
+        sections, command, ["this run", "recorded"], _versions(),
+        span(sum(each.seconds for each in used)),
+        f"{max((each.memory for each in used), default=0) / 1e6:,.0f} MB",
+        all(step.name in done for step in steps),
+    )  # fmt: skip
 
 
-def write_report(folder: Path, steps: Sequence[Step], done: Mapping[str, StepResult]) -> Path:
-    """Write `report.html` and `results.md` into the folder; return the path of the page."""
+def write_page(path: Path, page: Page) -> Path:
+    """Write a page; return its path."""
     environment = Environment(
         loader=PackageLoader("tengen.lab", "templates"), autoescape=select_autoescape(),
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    filters = {"prose": _prose, "shapes": _shapes, "words": _columns_of_words, "span": span}
-    environment.filters |= filters
-    page = gather(folder, steps, done)
-    for name in ("report.html", "results.md"):
-        write_atomic(folder / name, environment.get_template(name).render(page=page))
-    return folder / "report.html"
+    environment.filters |= {
+        "prose": _prose, "drawings": _drawings, "words": _columns_of_words, "span": span,
+        "figure": lambda claim: show(claim.figure, None, claim.unit),
+        "ours": lambda found: show_estimate(found.ours, found.claim.unit),
+        "units": claim_units, "question": question_row,
+    }  # fmt: skip
+    write_atomic(path, environment.get_template("report.html").render(page=page))
+    return path
+
+
+def _versions() -> str:
+    names = [f"{name} {version(name)}" for name in _PACKAGES]
+    return ", ".join([f"tengen {__version__}", f"Python {platform.python_version()}", *names])
 
 
 def _prose(text: str) -> Markup:
@@ -152,15 +159,15 @@ def _prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-def _shapes(result: Findings) -> dict[str, list[dict[str, Any]]]:
-    """Return the drawings of a result by their place on the page: plots, boards, sheets."""
-    found: dict[str, list[dict[str, Any]]] = {"plots": [], "boards": [], "sheets": []}
-    for figure in result.figures:
+def _drawings(found: PaperReport) -> dict[str, list[dict[str, Any]]]:
+    """Return the drawings of a report by their place on the page: plots, boards, sheets."""
+    places: dict[str, list[dict[str, Any]]] = {"plots": [], "boards": [], "sheets": []}
+    for figure in found.figures:
         place = "plots"
         if isinstance(figure, Picture):
             place = "sheets" if figure.wide else "boards"
-        found[place].append({"title": figure.title, "svg": Markup(draw(figure))})
-    return found
+        places[place].append({"title": figure.title, "svg": Markup(draw(figure))})
+    return places
 
 
 def _columns_of_words(shown: Table) -> list[bool]:

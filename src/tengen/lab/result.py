@@ -1,13 +1,10 @@
-"""What an experiment returns, as plain data: text, tables, figures, comparisons with a paper."""
+"""Tables and figures of a report, as plain data."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
-
-from tengen.lab.verdicts import Comparison
+from dataclasses import dataclass, field
+from typing import Any
 
 _Numbers = Sequence[float]
 
@@ -47,7 +44,6 @@ class Plot:
     bottom: float | None = None
     top: float | None = None
     log: bool = False
-    kind: Literal["lines"] = "lines"
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,6 @@ class Bars:
     y: str
     names: Sequence[str]
     series: Sequence[Series]
-    kind: Literal["bars"] = "bars"
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,6 @@ class Dots:
     title: str
     x: str
     rows: Sequence[Dot]
-    kind: Literal["dots"] = "dots"
 
 
 @dataclass(frozen=True)
@@ -97,27 +91,9 @@ class Picture:
     title: str
     svg: str
     wide: bool = False
-    kind: Literal["svg"] = "svg"
 
 
 Figure = Plot | Bars | Dots | Picture
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What an experiment found."""
-
-    text: str = ""
-    points: Sequence[str] = ()
-    points_title: str = ""
-    tables: Sequence[Table] = ()
-    figures: Sequence[Figure] = ()
-    comparisons: Sequence[Comparison] = ()
-    data: dict[str, Any] = field(default_factory=dict)  # the numbers behind it, for `--json`
-
-    def json(self) -> dict[str, Any]:
-        """Return it as plain data; raise `ValueError` if a number is not finite."""
-        return json.loads(json.dumps(asdict(self), allow_nan=False))  # type: ignore[no-any-return]
 
 
 def line(name: str, x: _Numbers, y: _Numbers, intervals: Sequence[_Numbers] | None = None) -> Line:

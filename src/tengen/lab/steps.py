@@ -1,13 +1,17 @@
-"""Experiments, and the steps of a run: each runs once and its result is stored as JSON.
+"""Experiments, and the steps of a run: each runs once, and its rows are stored.
 
-An `Experiment` is a function of a `LabContext` and a size; a `Step` is one at a given size. A
-step that was killed continues from its `Journal` and from its learner's checkpoints.
+An `Experiment` is a function of a `LabContext` and a size that returns rows; a `Step` is one at a
+given size. A step that was killed continues from its `Journal` and its learner's checkpoints.
+
+RUN/data/PAPER/ROWS/   rows and run record of each experiment, laid out like the papers' own `data`
+RUN/steps/STEP.json    what a finished step wrote and used
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +28,7 @@ from pydantic import TypeAdapter, ValidationError
 from tengen import __version__
 from tengen.errors import SpecError, TengenError
 from tengen.files import write_atomic
-from tengen.lab.result import Findings
+from tengen.lab.evidence import NewRows, record_of, write_evidence
 from tengen.models import Run
 from tengen.models.settings import fingerprint, to_plain
 from tengen.parallel import map_jobs
@@ -32,6 +36,8 @@ from tengen.progress import Progress, Report, span
 
 QUICK, FULL = "quick", "full"
 """The sizes of the laboratory: minutes without game collections, or days with them."""
+DATA = "data"
+"""The folder of a run's rows, laid out like the `data` of the papers."""
 LABORATORY = "laboratory"  # name of the learner in the folder of a run
 
 _Value = TypeVar("_Value")
@@ -86,12 +92,13 @@ class LabContext:
 
 @dataclass(frozen=True)
 class Step:
-    """A piece of work with a name, its part of the report, and an estimated time."""
+    """A piece of work with a name, the folder of its paper, and an estimated time."""
 
     name: str
-    part: str
+    paper: str
     title: str
-    run: Callable[[LabContext], Findings]
+    run: Callable[[LabContext], Sequence[NewRows]]
+    command: str = ""  # the command that runs it, without the seed
     minutes: float = 1.0  # estimated time on two cores
     needs: tuple[str, ...] = ()  # files of the collection that it reads
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -110,9 +117,9 @@ class Experiment(Generic[_Size]):
     """
 
     name: str
-    part: str
     title: str
-    run: Callable[[LabContext, _Size], Findings]
+    run: Callable[[LabContext, _Size], Sequence[NewRows]]
+    paper: str = ""  # the folder of its paper, set by `Paper.experiments`
     quick: _Size | None = None
     full: _Size | None = None
     minutes: tuple[float, float] = (1.0, 60.0)  # estimated times of the two sizes on two cores
@@ -129,9 +136,11 @@ class Experiment(Generic[_Size]):
         if size is None:
             return None
         size = change(size, settings, self.name)
+        words = ["tengen", "lab", self.name, *(["--full"] if mode == FULL else [])]
+        words += [word for setting in settings for word in ("--set", setting)]
         return Step(
-            self.name, self.part, self.title, lambda context: self.run(context, size),
-            self.minutes[mode == FULL], tuple(self.needs(size)), to_plain(size),
+            self.name, self.paper, self.title, lambda context: self.run(context, size),
+            shlex.join(words), self.minutes[mode == FULL], tuple(self.needs(size)), to_plain(size),
         )  # fmt: skip
 
 
@@ -167,9 +176,9 @@ class LabSettings:
 
 @dataclass(frozen=True)
 class StepResult:
-    """A step's result with the resources it used, as stored in the run's folder."""
+    """The experiments whose rows a step wrote, and the resources it used."""
 
-    result: Findings
+    rows: Sequence[str]
     seconds: float
     processor: float = 0.0  # processor seconds of all processes
     memory: float = 0.0  # peak memory in bytes
@@ -224,18 +233,33 @@ def _run(
         # The time of an earlier, killed attempt is included.
         with Resources(place / f"{step.name}.cost") as resources:
             key = f"{step.name} {fingerprint(step.settings)}"
-            result = step.run(replace(context, at=at, step=key))
+            made = [
+                replace(each, rows=list(each.rows))
+                for each in step.run(replace(context, at=at, step=key))
+            ]
+        _write_rows(step, made, context, resources.used)
+        path = place / f"{step.name}.json"
         more = {"version": __version__, "settings": step.settings}
-        value, path = (
-            {"result": result.json(), **resources.used, **more},
-            place / f"{step.name}.json",
-        )
+        value = {"rows": [each.name for each in made], **resources.used, **more}
         write_atomic(path, json.dumps(value, allow_nan=False))
         resources.path.unlink(missing_ok=True)
         done[step.name] = _step_result(path)
         minutes += step.minutes
         progress.say(f"{step.name}: done in {span(done[step.name].seconds)}")
     return done
+
+
+def _write_rows(
+    step: Step, made: Sequence[NewRows], context: LabContext, used: Mapping[str, float]
+) -> None:
+    """Write what a step made into the run's `data`."""
+    command = f"{step.command} --seed {context.seed}"
+    for each in made:
+        run = record_of(
+            command, each.seeds, each.settings,
+            seconds=used["seconds"], cpu_seconds=used["processor"],
+        )  # fmt: skip
+        write_evidence(context.folder / DATA / step.paper / each.name, each.rows, run)
 
 
 def _step_result(path: Path) -> StepResult:
