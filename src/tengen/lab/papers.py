@@ -126,7 +126,7 @@ def read_paper(package: str) -> Paper:
         for entry in said.pop("claims", [])
         for name, figure in entry.pop("figures", {"": entry.pop("figure", None)}).items()
     ]
-    parts = {
+    parts: dict[str, Any] = {
         "claims": {claim.id: claim for claim in claims},
         "settings": [PaperSetting(**entry) for entry in said.pop("settings", [])],
         "questions": {entry["id"]: entry["question"] for entry in said.pop("questions", [])},

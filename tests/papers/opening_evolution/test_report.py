@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from tengen.lab.evidence import Evidence, read_evidence, write_evidence
-from tengen.models import Run
-from tengen.papers.opening_evolution import EvolutionSettings, OpeningEvolution
+from tengen.lab.evidence import Evidence, read_evidence, record_of, write_evidence
+from tengen.papers.opening_evolution import EvolutionSettings
 from tengen.papers.opening_evolution import report as module
 from tengen.papers.opening_evolution.learner import Breeding, measure_with
-from tengen.papers.opening_evolution.recording import panel_rows, tournament_rows, training_rows
 from tengen.players import make_expert, make_player
+from tengen.statistics import Trend
 
 DATA = Path(module.__file__).with_name("data")
 
@@ -47,6 +46,50 @@ def test_another_row_gives_another_figure(tmp_path: Path) -> None:
     assert module.report(tmp_path).claims == []
 
 
+def panel_of(gains: list[float], change: str | None = None) -> list[dict[str, int | float | str]]:
+    """Return games in which each training wins half at first, and that much more at last."""
+    return [
+        {
+            **({} if change is None else {"change": change}), "seed": seed,
+            "generation": generation, "opponent": "random", "colour": "black", "start": start,
+            "score": 1.0 if start < 50 + 100 * gain * (generation > 0) else -1.0,
+        }
+        for seed, gain in enumerate(gains)
+        for generation in (0, 10)
+        for start in range(100)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gains", "word"),
+    [([0.2, 0.25, 0.3], "yes"), ([-0.2, -0.25, -0.3], "no"), ([0.4, -0.2, 0.1], "undecided")],
+)
+def test_a_gain_is_told_from_chance_over_trainings(
+    gains: list[float], word: str, tmp_path: Path
+) -> None:
+    run = record_of("", [0, 1, 2], {"generations": 10}, seconds=0, cpu_seconds=0)
+    write_evidence(tmp_path / "table-1-panel", panel_of(gains), run)
+    write_evidence(tmp_path / "learning", panel_of(gains), run)
+    found = module.report(tmp_path)
+    assert [each.text.split()[0].strip(",:") for each in found.questions] == [word, word]
+    assert all(each.ours and each.ours.units == 3 for each in found.questions)
+
+
+def test_a_change_is_compared_with_none_by_seed(tmp_path: Path) -> None:
+    run = record_of("", [0, 1, 2], {"generations": 10}, seconds=0, cpu_seconds=0)
+    rows = panel_of([0.0, 0.1, 0.2], "none") + panel_of([0.1, 0.2, 0.3], "co-evolution")
+    write_evidence(tmp_path / "changes", rows, run)
+    [found] = module.report(tmp_path).questions
+    assert found.id == "kendall.co-evolution" and found.text.startswith("yes")
+
+
+def test_the_papers_claims_are_the_slopes_of_its_points() -> None:
+    for table in module.PAPER.more["tables"]:
+        points = module.PAPER.more["tables"][table]["points"]
+        slope = Trend.through(range(len(points)), points).slope
+        assert abs(module.PAPER.claims[f"kendall.points.{table}"].figure - slope) < 1e-3
+
+
 def test_recorded_fitness_breeds_the_networks_of_the_tournament() -> None:
     training = read_evidence(DATA / "table-1-training").where(seed=1)
     names = [f"fitness_{i}" for i in range(10)]
@@ -59,23 +102,3 @@ def test_recorded_fitness_breeds_the_networks_of_the_tournament() -> None:
     measure = measure_with([[make_player("static")]], make_expert("static"))
     fitness, certain = measure(breeding)
     assert np.array_equal(fitness[certain], rows[30][certain])
-
-
-def test_a_small_run_is_recorded_like_a_large_one(tmp_path: Path) -> None:
-    settings = EvolutionSettings(rows=5, moves=3, population=4, generations=4, snapshot_every=2)
-    runs = {}
-    for seed in (1, 2):
-        folder = tmp_path / str(seed)
-        own = replace(settings, seed=seed)
-        measure = measure_with([[make_player("static")]], make_expert("static"))
-        with Run.open(folder, OpeningEvolution.kind, own) as run:
-            OpeningEvolution(settings=own).fit(measure, run=run)
-        runs[seed] = folder
-    assert len(list(training_rows(runs[1], 1))) == 4
-    games = list(tournament_rows(runs, 2))
-    assert len(games) == 2 * 3 * 2 and {(g["black"], g["white"]) for g in games} == {
-        (a, b) for a in (0, 2, 4) for b in (0, 2, 4) if a != b
-    }
-    panel = list(panel_rows(runs, 2, starts=2))
-    assert len(panel) == 2 * 3 * 3 * 2 * 2
-    assert panel == list(panel_rows(runs, 2, starts=2, workers=2))

@@ -15,8 +15,8 @@ from tengen.papers.opening_evolution.settings import EvolutionSettings
 def train(settings: EvolutionSettings, run: RunFolder, work: WorkOptions, shown: Shown) -> None:
     """Evolve a network; the same seed gives the same network on any number of workers."""
     from tengen.models import to_plain
-    from tengen.papers.opening_evolution.experiments import train
     from tengen.papers.opening_evolution.learner import Breeding
+    from tengen.papers.opening_evolution.recording import train
 
     name = f"{settings.network}-{settings.rows}x{settings.rows}-seed{settings.seed}"
     folder = run.out or Path("runs") / "opening-evolution" / name
@@ -45,13 +45,16 @@ def evaluate(
 ) -> None:
     """Play the model's openings against an opponent's; the expert finishes both colours."""
     from tengen.models import find_model
-    from tengen.papers.opening_evolution.experiments import CHAMPIONS, Duel, play_duel
+    from tengen.papers.opening_evolution.experiments import CHAMPIONS
+    from tengen.papers.opening_evolution.recording import Duel, play_duel
+    from tengen.parallel import spawn_seeds
     from tengen.statistics import Rate
 
     name = model or CHAMPIONS[0]
     other = str(find_model(rival)) if rival else opponent
-    duel = Duel(name, other, expert, games, seed, random_plies=random_plies, player=player)
-    rate = Rate.of(play_duel(duel)["scores"])
+    starts = tuple(spawn_seeds(seed, (games + 1) // 2))
+    duel = Duel(name, other, starts, expert, random_plies, player)
+    rate = Rate.of(play_duel(duel)["scores"][:games])
     who = {"model": player or name, "opponent": rival or opponent, "expert": expert}
     shown.result({**who, **asdict(rate), "seed": seed})
 

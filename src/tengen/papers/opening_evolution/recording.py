@@ -1,4 +1,4 @@
-"""Rows of the paper's two experiments: fitness by generation, tournaments, games against a panel.
+"""Trainings of evolved networks, and rows of the games that measure them.
 
 `training` has one row per generation, from which `Breeding.replay` rebuilds every network;
 `tournament` one per game between the best networks of some generations of one training; `panel`
@@ -7,27 +7,72 @@ one per game of such a network against a fixed opponent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
-from tengen.board import BLACK, WHITE
-from tengen.contracts import Expert, Player
+from tengen.contracts import Player
 from tengen.errors import TengenError
 from tengen.lab.evidence import Cell
-from tengen.models.runs import SNAPSHOTS, read_metrics
-from tengen.papers.opening_evolution.learner import OpeningEvolution, play_opening
-from tengen.parallel import map_jobs, spawn_seeds
+from tengen.lab.steps import Journal
+from tengen.models import find_model
+from tengen.models.runs import SNAPSHOTS, Run, read_metrics
+from tengen.papers.opening_evolution.learner import (
+    Breeding,
+    Measure,
+    OpeningEvolution,
+    match,
+    measure_on,
+    measure_with,
+)
+from tengen.papers.opening_evolution.settings import EvolutionSettings
+from tengen.parallel import spawn_seeds
 from tengen.players import make_expert, make_player
 from tengen.progress import Report
 
 PANEL = ("random", "maxlib", "static")
 """Opponents that stay the same."""
 START_PLIES = 4  # random plies before each game against the panel, since most players repeat games
+_COLOURS = ("black", "white")
 
 Row = dict[str, Cell]
+
+
+# ----- Training -----
+
+
+def train(
+    folder: Path,
+    settings: EvolutionSettings,
+    *,
+    resume: bool = False,
+    workers: int = 1,
+    ray: str | None = None,
+    on_generation: Callable[[Breeding], None] = lambda breeding: None,
+) -> Path:
+    """Evolve a network in a run folder, continuing the run; return the model's file."""
+    model = OpeningEvolution(settings=settings)
+    with Run.open(folder, model.kind, settings, resume=resume) as run:
+        model.fit(_measure_of(settings, workers, ray), run=run, on_generation=on_generation)
+        path = run.folder / "model.safetensors"
+        model.save(path)
+        return path
+
+
+def _measure_of(settings: EvolutionSettings, workers: int, ray: str | None) -> Measure:
+    """Return what plays the games of a generation: threads here, or a Ray cluster."""
+    if ray is not None:
+        opponents = partial(_players, settings.opponent)
+        return measure_on(ray, opponents, partial(make_expert, settings.expert))
+    players = [_players(settings.opponent) for _ in range(workers)]
+    return measure_with(players, make_expert(settings.expert))
+
+
+def _players(specs: str) -> list[Player]:
+    return [make_player(spec) for spec in specs.split(" + ")]
 
 
 def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
@@ -39,106 +84,108 @@ def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
     return found
 
 
-def training_rows(folder: Path, seed: int) -> Iterator[Row]:
-    """Return a run's fitness by generation and individual."""
-    for row in read_metrics(folder):
-        fits = {f"fitness_{i}": float(fit) for i, fit in enumerate(row["fitness"])}
-        yield {"seed": seed, "generation": row["step"], **fits}
+def training_rows(runs: Mapping[int, Path]) -> Iterator[Row]:
+    """Return the fitness of every individual by generation, of runs given by their seeds."""
+    for seed, folder in runs.items():
+        for row in read_metrics(folder):
+            fits = {f"fitness_{i}": float(fit) for i, fit in enumerate(row["fitness"])}
+            yield {"seed": seed, "generation": row["step"], **fits}
+
+
+# ----- Games between openings -----
 
 
 @dataclass(frozen=True)
-class _Job:
-    """The games of one network: against later ones, or against the panel."""
+class Duel:
+    """Openings of an evolved network against a player, each start played with both colours."""
 
-    seed: int  # of the training
-    generation: int
-    path: str
-    others: tuple[tuple[str, str], ...]  # names and files, or names and specs
-    starts: tuple[int, ...]  # seeds of the random plies; a start is played with both colours
-    random_plies: int
-
-
-def tournament_rows(
-    runs: dict[int, Path],
-    every: int,
-    *,
-    workers: int = 1,
-    report: Report = lambda done, total: None,
-) -> Iterator[Row]:
-    """Play the paper's double round robin within each training, given by its seed.
-
-    All pairs meet twice, with both colours, from the empty board.
-    """
-    jobs = []
-    for seed, folder in runs.items():
-        kept = {str(generation): str(path) for generation, path in snapshots(folder, every).items()}
-        for me in kept:
-            later = tuple((g, path) for g, path in kept.items() if int(g) > int(me))
-            [start] = spawn_seeds(seed, 1, int(me))
-            jobs.append(_Job(seed, int(me), kept[me], later, (start,), 0))
-    for row in _play_all(jobs, workers, report):
-        pair = row["generation"], int(row["opponent"])
-        black, white = pair if row["colour"] == "black" else pair[::-1]
-        score = float(row["score"]) * (1 if row["colour"] == "black" else -1)
-        yield {"seed": row["seed"], "black": black, "white": white, "score": score}
+    model: str  # a shipped name or a file
+    opponent: str  # a player's spec, or the file of another evolved network
+    starts: tuple[int, ...]  # seeds of the random plies
+    expert: str = "static"
+    random_plies: int = START_PLIES
+    player: str = ""  # spec of a player that replaces the network on the same terms
 
 
-def panel_rows(
-    runs: dict[int, Path],
-    every: int,
-    starts: int,
-    *,
-    seed: int = 1,
-    workers: int = 1,
-    report: Report = lambda done, total: None,
-) -> Iterator[Row]:
-    """Play the networks against the panel, each start with both colours; all have the same."""
-    common = tuple(spawn_seeds(seed, starts))
-    panel = tuple((name, name) for name in PANEL)
-    jobs = [
-        _Job(run, generation, str(path), panel, common, START_PLIES)
-        for run, folder in runs.items()
-        for generation, path in snapshots(folder, every).items()
-    ]
-    yield from _play_all(jobs, workers, report)
-
-
-def _play_all(jobs: Sequence[_Job], workers: int, report: Report) -> Iterator[Row]:
-    for done, rows in enumerate(map_jobs(_play, jobs, workers=workers), 1):
-        report(done, len(jobs))
-        yield from rows
-
-
-def _play(job: _Job) -> list[Row]:
-    """Play one network's games; scores are from its view."""
-    model, expert = _model(job.path), _expert("static")
-    terms = replace(model.settings, random_plies=job.random_plies)
-    rows: list[Row] = []
-    me = model.player()
-    for name, spec in job.others:
-        other = _side(spec)
-        for (number, start), colour in product(enumerate(job.starts), (BLACK, WHITE)):
-            black, white = (me, other) if colour == BLACK else (other, me)
-            [score] = expert.finish([play_opening(black, white, terms, start)], [start])
-            rows.append(
-                {
-                    "seed": job.seed, "generation": job.generation, "opponent": name,
-                    "colour": "black" if colour == BLACK else "white", "start": number,
-                    "score": float(score if colour == BLACK else -score),
-                }
-            )  # fmt: skip
-    return rows
+def play_duel(duel: Duel) -> dict[str, Any]:
+    """Play a duel; scores are from the network's view, black and white for each start."""
+    model = _model(duel.model)
+    me = _side(duel.player) if duel.player else model.player()
+    terms = replace(model.settings, random_plies=duel.random_plies, colours="both")
+    opponents = [_side(duel.opponent)] * len(duel.starts)
+    scores = match(me, opponents, make_expert(duel.expert), terms, duel.starts)
+    return {"scores": [float(score) for score in scores]}
 
 
 @cache
 def _model(path: str) -> OpeningEvolution:
-    return OpeningEvolution.load(path)
+    return OpeningEvolution.load(find_model(path))
 
 
 @cache
-def _expert(spec: str) -> Expert:
-    return make_expert(spec)
-
-
 def _side(spec: str) -> Player:
     return _model(spec).player() if spec.endswith(".safetensors") else make_player(spec)
+
+
+@dataclass(frozen=True)
+class Games:
+    """How games that become rows are played: where finished ones are kept, and by how many."""
+
+    journal: Journal
+    workers: int = 1
+    ray: str | None = None
+    report: Report = lambda done, total: None
+
+    def play(self, duels: Mapping[str, Duel]) -> list[Sequence[float]]:
+        """Play the duels that are not in the journal yet; return the scores of all."""
+        found = self.journal.complete(
+            duels, play_duel, workers=self.workers, ray=self.ray, report=self.report
+        )
+        return [row["scores"] for row in found]
+
+
+def tournament_rows(runs: Mapping[int, Path], every: int, games: Games) -> list[Row]:
+    """Play the paper's double round robin within each training, given by its seed.
+
+    All pairs meet twice, with both colours, from the empty board.
+    """
+    duels: dict[tuple[int, int, int], Duel] = {}
+    for seed, folder in runs.items():
+        kept = {generation: str(path) for generation, path in snapshots(folder, every).items()}
+        for me, other in product(kept, kept):
+            if me < other:
+                start = tuple(spawn_seeds(seed, 1, me))
+                duels[seed, me, other] = Duel(kept[me], kept[other], start, random_plies=0)
+    found = games.play({f"{s} {a} {b}": duel for (s, a, b), duel in duels.items()})
+    rows: list[Row] = []
+    for (seed, me, other), (as_black, as_white) in zip(duels, found, strict=True):
+        rows.append({"seed": seed, "black": me, "white": other, "score": as_black})
+        rows.append({"seed": seed, "black": other, "white": me, "score": -as_white})
+    return rows
+
+
+def panel_rows(
+    networks: Sequence[tuple[Row, Path | str]],
+    starts: int,
+    games: Games,
+    *,
+    seed: int = 1,
+    expert: str = "static",
+) -> list[Row]:
+    """Play networks against the panel, each start with both colours; all have the same starts.
+
+    A network is given with the columns that name it in its rows.
+    """
+    common = tuple(spawn_seeds(seed, starts))
+    pairs = list(product(networks, PANEL))
+    duels = {
+        f"{sorted(name.items())} {opponent} {starts} {expert} {seed}": Duel(
+            str(path), opponent, common, expert
+        )
+        for (name, path), opponent in pairs
+    }
+    return [
+        {**name, "opponent": opponent, "colour": colour, "start": start, "score": score}
+        for ((name, _), opponent), scores in zip(pairs, games.play(duels), strict=True)
+        for (start, colour), score in zip(product(range(starts), _COLOURS), scores, strict=True)
+    ]
