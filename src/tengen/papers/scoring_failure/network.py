@@ -278,10 +278,10 @@ def energy_and_gradient(p: Parameters, games: PaperGames, version: Version = RPN
     d_inside = np.outer(pull, g) * (1 - inside**2 if version.squash else 1.0)
     through = d_inside @ big
     at = games.edge_region
-    d_r = np.bincount(
+    d_r: FloatArray = np.bincount(
         games.edge_block, np.where(white, through[at, 3], through[at, 2]), minlength=len(r)
-    )
-    d_r = d_r + stake * outer[games.block_game] * slope
+    ).astype(np.float64)
+    d_r += stake * outer[games.block_game] * slope
     if version.printed:
         d_r = -d_r
     d_hidden = np.outer(d_r, v) * (1 - hidden**2 if version.squash else 1.0)

@@ -63,7 +63,8 @@ def _failure(rows: Evidence) -> PaperReport:
     counts = sorted({int(games) for games in rows["games"]})
     collection = not rows.run.settings["made"]
     first = rows.where(games=counts[0], part="training")
-    claims, questions = [], []
+    claims: list[ClaimResult] = []
+    questions: list[Answer] = []
 
     def of(version: str, games: int = counts[0], part: str = "training") -> Evidence:
         return rows.where(version=version, games=games, part=part)
@@ -188,7 +189,9 @@ def _curves(rows: Evidence) -> PaperReport:
 
 
 def _scorers(rows: Evidence) -> PaperReport:
-    claims, questions, tables = [], [], []
+    claims: list[ClaimResult] = []
+    questions: list[Answer] = []
+    tables: list[Table] = []
     exact = np.abs(rows["margin"].astype(np.float64) - rows["recorded"]) < 0.01
     names = list(dict.fromkeys(rows["scorer"].tolist()))
     columns = ["scorer", "games", "exact", "right winner", "called safe", "exact when safe"]
