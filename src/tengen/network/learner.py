@@ -111,7 +111,8 @@ class DeepNetwork(StoredLearner):
             raise SpecError("NetworkSettings are for games, DistillationSettings for a teacher")
         check_design(settings, None if start is None else start.design_)
         first = None if start is None else start.weights_
-        options: Any = {"device": chosen_device(device), "run": run, "on_report": on_report, "start": first}
+        place = chosen_device(device)
+        options: Any = {"device": place, "run": run, "on_report": on_report, "start": first}
         if isinstance(settings, NetworkSettings):
             self.weights_ = fit(shards, settings, **options)
         else:
