@@ -372,12 +372,12 @@ _CURVE, _INPUTS = "opening-td", "opening-td-inputs"
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         _CURVE, "Learning by self-play", learning_curves(_CURVE, _encodings),
-        quick=CurveSize(500, 3, _FAST, curve_every=125),
+        quick=CurveSize(500, 3, _FAST, curve_every=250),
         full=CurveSize(), minutes=(0.4, 12),
     ),
     Experiment(
         _INPUTS, "What the inputs add", contest(_INPUTS, _inputs, _input_pairs),
-        quick=InputsSize(250, 2, _FAST, pair_games=20, features=SMALL_SETS),
+        quick=InputsSize(200, 2, _FAST, pair_games=20, features=SMALL_SETS),
         full=InputsSize(), minutes=(0.4, 75),
     ),
     Experiment(
