@@ -35,6 +35,9 @@ class FirstMovesSettings(CheckedSettings):
     seed: int = setting(0, "Seed of all random choices.", least=0)
 
 
+DEFAULTS = FirstMovesSettings()
+
+
 class FirstMoves(StoredLearner):
     """The sum of the values of Black's stones, less that of White's; nothing but the place counts.
 
@@ -43,16 +46,17 @@ class FirstMoves(StoredLearner):
 
     kind = "monte-carlo-go"
 
-    def __init__(self, *, settings: FirstMovesSettings | None = None) -> None:
-        self.settings = settings or FirstMovesSettings()
+    def __init__(self, *, settings: FirstMovesSettings = DEFAULTS) -> None:
+        self.settings = settings
 
     def fit(self) -> Self:
         """Average evaluations of the empty board, and all its symmetries."""
-        size, how = self.settings.size, self.settings
-        board, seeds = Board(size), spawn_seeds(how.seed, how.evaluations)
-        found = [move_values(board, how.games, seed, heat=how.heat)[0] for seed in seeds]
-        grid = np.nanmean(found, axis=0)[points_at(np.arange(size**2), size, size)]
-        grid = grid.reshape(size, size)
+        how, found = self.settings, []
+        board, points = Board(how.size), points_at(np.arange(how.size**2), how.size, how.size)
+        for seed in spawn_seeds(how.seed, how.evaluations):
+            values, mean = move_values(board, how.games, seed, heat=how.heat)
+            found.append(np.where(np.isnan(values), mean, values)[points])
+        grid = np.mean(found, axis=0).reshape(how.size, how.size)
         turned = [np.rot90(each, turn) for each in (grid, grid.T) for turn in range(4)]
         self.values_: FloatArray = np.mean(turned, axis=0) - grid.mean()
         return self
@@ -80,7 +84,7 @@ class FirstMoves(StoredLearner):
         }  # fmt: skip
 
     @classmethod
-    def _restored(cls, tensors: Mapping[str, Any], card: Card) -> Self:
+    def _restored(cls, tensors: dict[str, FloatArray], card: Card) -> Self:
         made = cls(settings=from_plain(FirstMovesSettings, card.recipe))
         check_shapes(tensors, {"values": (made.settings.size, made.settings.size)})
         made.values_ = tensors["values"]
