@@ -10,7 +10,6 @@ the fourth root of the visits. Games to train on only: what is fitted to them is
 from __future__ import annotations
 
 import argparse
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -21,8 +20,8 @@ from tengen.reviews import ReviewSettings
 from tengen.reviews.game import (
     EvaluatedPosition,
     MoveReview,
-    boards_of,
     find_reviewer,
+    legal_part,
     review_move,
     search_position,
 )
@@ -34,7 +33,7 @@ def reviewed(
     """Review one move of a game, and nothing else of it."""
     player = find_reviewer(record.rows, record.cols, settings).player
     assert player is not None
-    boards = itertools.islice(boards_of(record), number - 1, number + 1)
+    boards = legal_part(record)[0][number - 1 : number + 1]
     before, after = (search_position(board, player, settings.seed) for board in boards)
     return before, review_move(number, record.moves[number - 1], before, after)
 

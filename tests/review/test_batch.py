@@ -93,15 +93,16 @@ def test_bad_games_beside_good_ones(tmp_path: Path, capsys: Out) -> None:
     with zipfile.ZipFile(archive, "w") as made:
         made.writestr("good.sgf", GAMES[0])
         made.writestr("illegal.sgf", "(;SZ[5];B[aa];W[aa])")
+        made.writestr("full.sgf", "(;SZ[2]AB[aa][ab][ba][bb])")
         made.writestr("broken.sgf", "(;SZ[5];B[a")
     out = tmp_path / "out"
     options = [option for option in QUICK if option != "--quiet"]
     assert run(["review", str(archive), *options, "--out", str(out)]) == 0
     text, errors = capsys.readouterr()
-    assert "illegal.sgf" in errors and "move 2" in errors
-    assert "2 games" in text and "Ann" in (out / "index.html").read_text()
+    assert "illegal.sgf" in errors and "move 2" in errors and "full.sgf" in errors
+    assert "3 games" in text and "Ann" in (out / "index.html").read_text()
     summary = json.loads((out / "summary.json").read_text())
-    assert summary["games"] == len(list((out / "games").glob("*.html")))
+    assert summary["games"] == len(list((out / "games").glob("*.html"))) == 3
     assert any("illegal.sgf" in fault for fault in summary["faults"])
     assert "Not reviewed" in (out / "index.html").read_text()
 

@@ -29,9 +29,9 @@ from tengen.reviews.game import (
     MoveReview,
     Review,
     Reviewer,
-    boards_of,
     evaluate,
     find_reviewer,
+    legal_part,
     review_game,
     review_move,
 )
@@ -191,8 +191,9 @@ def test_only_moves_that_matter_are_searched_with_both_their_positions() -> None
     assert player.searched == [2, 3]
     assert stages[8:11] == ["first pass 9/9", "search 1/2", "search 2/2"]
     assert len(first) == 1 and first[0].moves[2].visits == 1
-    # Before the move Black expects +10, after it White expects +40: searched values on both sides.
-    assert found.moves[2].points_lost == pytest.approx(50) and found.moves[2].visits == 16
+    # Before the move Black expects +10, after it White expects +40: searched values on both sides,
+    # and more than the 25 points of the board.
+    assert found.moves[2].points_lost == pytest.approx(25) and found.moves[2].visits == 16
     # The next move starts from a searched position and ends at one that is not: first pass for it.
     assert found.moves[3].points_lost == 0 and found.moves[3].visits == 1
 
@@ -234,7 +235,7 @@ def test_better_lines_go_on_with_legal_moves_of_the_network() -> None:
 def test_positions_are_under_the_rules_of_the_record() -> None:
     for rules, scoring in (("Japanese", "territory"), ("Chinese", "area")):
         [record] = loads(f"(;SZ[5]RU[{rules}];B[cc])")
-        assert {board.rules.scoring for board in boards_of(record)} == {scoring}
+        assert {board.rules.scoring for board in legal_part(record)[0]} == {scoring}
 
 
 # ----- Losses -----
@@ -243,8 +244,8 @@ def test_positions_are_under_the_rules_of_the_record() -> None:
 def test_points_lost_are_the_difference_of_the_scores(reviewed: Review) -> None:
     # Before move 1 Black expects +10; after it White expects +10: 20 points lost.
     assert reviewed.moves[0].points_lost == pytest.approx(20)
-    # After move 3 White, to move, expects +40: Black lost 50, the largest mistake.
-    assert reviewed.moves[2].points_lost == pytest.approx(50)
+    # After move 3 White, to move, expects +40: Black lost all 25, the largest mistake.
+    assert reviewed.moves[2].points_lost == pytest.approx(25)
     assert reviewed.mistakes(1)[0].number == 3
     assert reviewed.moves[2].best == reviewed.positions[0].board.point("A5")
     assert [p.score for p in reviewed.positions[:4]] == pytest.approx([10, -10, 10, -40])
@@ -310,6 +311,25 @@ def test_only_filling_a_neutral_point_is_never_a_mistake(
     before = EvaluatedPosition(board, 0.5, 6.0, 1.0, 50, best, ownership=OWNER)
     after = EvaluatedPosition(played, 0.5, 2.0, 1.0, 50, best, ownership=after_owner)
     assert review_move(1, (BLACK, int(board.point(move))), before, after).points_lost == lost
+
+
+def test_no_move_loses_more_than_the_board_holds() -> None:
+    [record] = loads("(;SZ[5];B[cc])")
+    before, after = (
+        EvaluatedPosition(board, 0.5, score, 1.0, 1, board.point("A1"))
+        for board, score in zip(legal_part(record)[0], (20.0, -20.0), strict=True)
+    )
+    assert review_move(1, record.moves[0], before, after).points_lost == 25
+
+
+def test_a_review_ends_before_an_illegal_move() -> None:
+    [record] = loads("(;SZ[5]RE[B+3];B[cc];W[bb];B[bb];W[dd])")
+    found = review_game(record, find_reviewer(5, 5, ReviewSettings(quick=True)))
+    assert len(found.moves) == 2 and len(found.positions) == 3 and found.ending is None
+    assert "up to move 2" in found.remark and "taken" in found.remark
+    assert found.remark in str(found) and found.summary()["remark"] == found.remark
+    [again] = loads(annotate(found))
+    assert again.moves == record.moves and found.remark in again.properties["C"][0]
 
 
 def test_playing_the_best_move_loses_nothing() -> None:
@@ -469,9 +489,9 @@ def test_out_may_name_the_page_and_never_the_game(file: Path, tmp_path: Path, ca
 
 
 def test_mistakes_of_the_user(file: Path, tmp_path: Path, capsys: Out) -> None:
-    file.write_text("(;SZ[5];B[aa];W[aa])")
+    file.write_text("(;SZ[2]AB[aa][ab][ba][bb])")
     assert run(["review", str(file)]) == 1
-    assert "move 2" in capsys.readouterr().err
+    assert "move 0" in capsys.readouterr().err
     assert run(["review", str(tmp_path / "none.sgf")]) == 1
     file.write_text(GAME)
     assert run(["review", str(file), "--player", "nobody"]) == 1

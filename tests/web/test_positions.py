@@ -14,7 +14,7 @@ from tengen.errors import IllegalMoveError
 from tengen.records import GameRecord, loads
 from tengen.records.record import board_at
 from tengen.reviews import ReviewSettings
-from tengen.reviews.game import find_reviewer, review_game
+from tengen.reviews.game import find_reviewer, legal_part, review_game
 from tengen.scoring.judging import count_without
 from tengen.web.positions import (
     counted,
@@ -23,7 +23,6 @@ from tengen.web.positions import (
     judged_blocks,
     named_moves,
     position_of,
-    replayed,
 )
 from tengen.web.tasks import review_page
 
@@ -87,7 +86,7 @@ def slowly(record: GameRecord) -> list[Board]:
 )
 def test_positions_are_those_of_a_replay_from_the_start(sgf, count):
     [record] = loads(sgf)
-    boards, remark = replayed(record)
+    boards, remark = legal_part(record)
     assert boards == slowly(record) and len(boards) == count
     assert [b.turn for b in boards] == [b.turn for b in slowly(record)]
     assert [b.moves for b in boards] == [b.moves for b in slowly(record)]
@@ -97,7 +96,7 @@ def test_positions_are_those_of_a_replay_from_the_start(sgf, count):
 def test_a_game_without_a_first_position_is_refused():
     [record] = loads("(;SZ[2]AB[aa][ab][ba][bb])")
     with pytest.raises(IllegalMoveError):
-        replayed(record)
+        legal_part(record)
 
 
 EVIL = "</script><script>alert(1)</script>"

@@ -128,11 +128,17 @@ def test_reviews_that_cannot_be(client, wait_for):
     assert client.get("/api/reviews/none/sgf").status_code == 404
     answer = client.post("/api/reviews?visits=99999", content=SHORT.encode(), headers=SGF)
     assert answer.status_code == 422
-    [made] = add(client, "(;SZ[9];B[ee];W[ee])")
+    [made] = add(client, "(;SZ[4];B[bb])", quick=True)
     found = finished(client, wait_for, made["id"])
-    assert found["status"] == "failed" and "taken" in found["trouble"]
-    assert "taken" in found["game"]["remark"] and len(found["game"]["positions"]) == 2
+    assert found["status"] == "failed" and "4x4" in found["trouble"]
     assert client.get(f"/api/reviews/{made['id']}/sgf").status_code == 422
+
+
+def test_a_game_is_reviewed_up_to_an_illegal_move(client, wait_for):
+    [made] = add(client, "(;SZ[9];B[ee];W[ee];B[cc])", visits=4)
+    found = finished(client, wait_for, made["id"])
+    assert found["status"] == "done" and "taken" in found["game"]["remark"]
+    assert len(found["game"]["positions"]) == len(found["parts"]) == 2
 
 
 def test_a_game_played_here_can_be_reviewed(client, wait_for):

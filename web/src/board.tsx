@@ -6,6 +6,25 @@ import { t } from "./i18n";
 import { filled, signs, toVertex, toXY, type XY } from "./points";
 import { announce } from "./status";
 
+/** A coloured disc with a letter or figure on a free point: what a move there is worth. */
+export interface Disc {
+  text: string;
+  /** 0 for the best move to 5 for a blunder. */
+  tone: number;
+  /** The side whose move in the game this is. */
+  played?: "black" | "white";
+}
+
+/** Return the tone of a move that loses so many points. */
+export function toneOf(lost: number): number {
+  return [0.5, 1.5, 3, 6, 12].filter((limit) => lost >= limit).length;
+}
+
+/** Write the points that a move loses: 0, −0.7, −12. */
+export function lossText(lost: number): string {
+  return lost < 0.05 ? "0" : `−${lost.toFixed(lost < 9.95 ? 1 : 0)}`;
+}
+
 export interface BoardProps {
   stones: string[];
   /** What the keys do, for screen readers. */
@@ -20,6 +39,9 @@ export interface BoardProps {
   heat?: (HeatVertex | null)[][] | null;
   ghosts?: (GhostStone | null)[][] | null;
   marks?: Record<string, Marker>;
+  discs?: Record<string, Disc>;
+  /** A mouse comes to a point, or leaves (null). */
+  onHover?: (vertex: string | null) => void;
   dimmed?: string[];
   selected?: string | null;
   /** A point that waits to be confirmed, beside it on the board. */
@@ -97,7 +119,7 @@ export function Board(props: BoardProps) {
     }
   };
 
-  const confirm = props.confirm;
+  const { confirm, onHover } = props;
   const wanted = confirm ? toXY(confirm.vertex, rows) : null;
   const selected = props.selected ? toXY(props.selected, rows) : wanted;
   const chosen = [cursor, selected].filter((v): v is XY => v !== null);
@@ -148,7 +170,14 @@ export function Board(props: BoardProps) {
           onVertexClick={
             props.onPoint ? (_, vertex) => props.onPoint!(toVertex(vertex, rows)) : undefined
           }
+          onVertexPointerEnter={
+            onHover && ((event, vertex) => event.pointerType === "mouse" && onHover(toVertex(vertex, rows)))
+          }
+          onVertexPointerLeave={onHover && ((event) => event.pointerType === "mouse" && onHover(null))}
         />
+      )}
+      {vertexSize > 0 && props.discs && (
+        <Discs discs={props.discs} rows={rows} cols={cols} around={around} unit={vertexSize} />
       )}
       {confirm && wanted && (
         <div
@@ -167,6 +196,37 @@ export function Board(props: BoardProps) {
         </div>
       )}
     </div>
+  );
+}
+
+interface DiscsProps {
+  discs: Record<string, Disc>;
+  rows: number;
+  cols: number;
+  around: number;
+  unit: number;
+}
+
+function Discs({ discs, rows, cols, around, unit }: DiscsProps) {
+  const [width, height] = [cols + around, rows + around];
+  return (
+    <svg class="discs" viewBox={`0 0 ${width} ${height}`} width={width * unit} height={height * unit} aria-hidden="true">
+      {Object.entries(discs).map(([vertex, { text, tone, played }]) => {
+        const point = toXY(vertex, rows);
+        if (!point) return null;
+        return (
+          <g
+            key={vertex}
+            data-vertex={vertex}
+            class={`tone-${tone}${played ? ` played ${played}` : ""}`}
+            transform={`translate(${point[0] + (1 + around) / 2} ${point[1] + (1 + around) / 2})`}
+          >
+            <circle r={played ? 0.42 : 0.46} />
+            <text class={text.length > 2 ? "long" : undefined}>{text}</text>
+          </g>
+        );
+      })}
+    </svg>
   );
 }
 

@@ -292,7 +292,7 @@ def review(
     seconds = round((time.monotonic() - begin) / len(games), 2)
     values = []
     for each in games:
-        if not each["fault"]:
+        if "summary" in each:
             place = folder / "games" / f"{each['number']:06}"
             files_ = {"sgf": f"{place}.sgf", "page": f"{place}.html"}
             found = {key: each[key] for key in ("file", "game", "summary")}

@@ -59,6 +59,8 @@ def annotate(review: Review, *, top: int = 5, ownership: bool = False) -> bytes:
 def _root_words(review: Review, top: int) -> str:
     """Summarise the review for the root node."""
     lines = [f"Reviewed by tengen {__version__}: {review.judge}"]
+    if review.remark:
+        lines.append(review.remark)
     for colour, name in COLOUR_NAMES.items():
         side = review.side(colour)
         text = f"{name}: {side['mean_points_lost']:.2f} points lost per move"

@@ -60,7 +60,8 @@ def review_library(
     """Review games into a folder and return the contents of their JSON files, in order.
 
     `unread` lists what could not be read, for the index page and the summary; games with an illegal
-    move join it. `on_game` gets the title of each game when it is done, or was done before.
+    move, which are reviewed up to there, join it. `on_game` gets the title of each game when it is
+    done, or was done before.
     """
     if read_run(folder) is None and any(folder.glob("[!.]*")):
         raise RunError(f"{folder}: holds other files; choose another folder")
@@ -90,21 +91,25 @@ def review_library(
 def _review_job(
     settings: ReviewSettings, make_page: Page, job: PackedGame
 ) -> tuple[_Game, dict[str, bytes | str]]:
-    """Return the review of a game and its files; `fault` says why it could not be reviewed."""
+    """Return the review of a game and its files; `fault` says why it could not be reviewed whole.
+
+    A game with an illegal move is reviewed up to there; one without `summary` is not reviewed.
+    """
     record = job.record()
     value = {**headline(record), "number": job.number, "fingerprint": fingerprint(job.sgf.hex())}
     files: dict[str, bytes | str] = {}
+    place = f"{job.file}: game {job.game}"
     try:
         # A new reviewer for each game: state left from another game would change this review.
         reviewer = find_reviewer(record.rows, record.cols, settings)
         review = review_game(record, reviewer, seed=settings.seed)
     except TengenError as wrong:
-        place = f"{job.file}: game {job.game}"
         told = str(wrong) if job.file in str(wrong) else f"{place}: {wrong}"
         value |= {"fault": told, "rows": []}
     else:
         scores = [round(p.score, 2) for p in review.positions]
-        value |= {"fault": "", "summary": review.summary(), "scores": scores}
+        fault = f"{place}: {review.remark}" if review.remark else ""
+        value |= {"fault": fault, "summary": review.summary(), "scores": scores}
         value |= {"rows": _move_rows(review)}
         files[".sgf"] = annotate(review, top=settings.top, ownership=settings.ownership)
         files[".html"] = make_page(review, _title_of(value), "../index.html")
@@ -168,7 +173,7 @@ def _sum_up(
 ) -> None:
     """Write the tables over all games."""
     faults = [*unread, *(game["fault"] for game in games if game["fault"])]
-    good = [game for game in games if not game["fault"]]
+    good = [game for game in games if "summary" in game]
     if not good:
         raise TengenError(f"no game could be reviewed: {faults[0]}")
     summary = {**summarise(good), "faults": faults}
@@ -215,7 +220,7 @@ def make_index(games: Sequence[_Game], summary: _Game, settings: ReviewSettings)
         parts += ["<h2>By rank</h2>", _sheet(columns, rows)]
     if summary["faults"]:
         faults = "".join(f"<li>{_text(fault)}</li>" for fault in summary["faults"])
-        parts += ["<h2>Not reviewed</h2>", f'<ul class="sans">{faults}</ul>']
+        parts += ["<h2>Not reviewed, or not to the end</h2>", f'<ul class="sans">{faults}</ul>']
     return Template(Path(__file__).with_name("index.html").read_text("utf-8")).substitute(
         title=f"{summary['games']} games",
         judges=_text("; ".join(sorted({game["summary"]["judge"] for game in games}))),

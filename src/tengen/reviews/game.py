@@ -39,7 +39,7 @@ from tengen.players import make_player
 from tengen.players.evaluators import make_network
 from tengen.players.network_search import SearchNetwork, SearchPlayer
 from tengen.records import GameRecord
-from tengen.records.record import board_at, positions
+from tengen.records.record import Refusal, board_at, positions
 from tengen.reviews import DEFAULT_PLAYER, ReviewSettings
 from tengen.sanitize import html_table
 from tengen.scoring.judging import Judge, count_without
@@ -69,6 +69,8 @@ _GUESSES = 5  # predicted moves kept for each position
 LINE = 6  # moves of a better line
 _LINES = 10  # better lines that are completed, of the largest losses
 _LEAST_LINE_VISITS = 3  # visits that a move of a searched line needs
+_CANDIDATES = 5  # moves of a search that are kept with their points
+_LEAST_SHARE = 0.05  # share of a search's visits that such a move needs: few visits prove little
 LABELS = "ABCDE"
 LABELLED = 0.03  # probability that a predicted move needs for a letter on the board
 _DAME_REGION = 4  # points of the largest empty region in which a move may be neutral
@@ -95,6 +97,7 @@ class EvaluatedPosition:
     visits: int  # visits of the search; 1 after the first pass
     best: Point
     line: tuple[Point, ...] = ()  # a line of play that starts with the best move
+    candidates: tuple[tuple[Point, float], ...] = ()  # moves of a search, points lost by each
     ownership: FloatArray | None = field(default=None, repr=False)
     priors: FloatArray | None = field(default=None, repr=False)  # probabilities of people's moves
     proposals: FloatArray | None = field(default=None, repr=False)  # probability that each is best
@@ -183,6 +186,7 @@ class Review:
     moves: list[MoveReview]
     ending: Ending | None
     judge: str  # what evaluated the positions, in words
+    remark: str = ""  # why the review ends before the record does: an illegal move
 
     def mistakes(self, count: int = 5) -> list[MoveReview]:
         """Return the largest mistakes, largest first."""
@@ -246,7 +250,8 @@ class Review:
 
     def words(self, top: int = 5) -> str:
         """Return the review in a few lines: both sides, `top` moves of each kind, the count."""
-        lines = [self.sides()]
+        lines = [self.remark] if self.remark else []
+        lines.append(self.sides())
         for title, moves in (
             ("mistake", self.mistakes(top)),
             ("doubtful", self.doubts(top)),
@@ -294,7 +299,7 @@ class Review:
             "judge": self.ending.judge,
         }
         sides = {"black": self.side(1), "white": self.side(2)}
-        return {"judge": self.judge, **sides, "ending": ending}
+        return {"judge": self.judge, **sides, "ending": ending, "remark": self.remark}
 
 
 @dataclass(frozen=True)
@@ -340,7 +345,7 @@ def review_game(
     on_step: Callable[[Stage, int, int], None] = lambda stage, done, total: None,
     on_first: Callable[[Review], None] = lambda review: None,
 ) -> Review:
-    """Review a game's main line.
+    """Review a game's main line, up to its first illegal move if there is one.
 
     `on_step` gets the stage, the steps done and their total; `on_first` the review after the first
     pass, if a search follows.
@@ -371,14 +376,15 @@ def evaluate(
     not searched again.
     """
     known = known or {}
-    boards = list(boards_of(record))
+    boards, _ = legal_part(record)
     found: list[EvaluatedPosition] = []
 
     def search(number: int) -> EvaluatedPosition:
         if number in known:
             return known[number]
         if number and boards[number].is_over:
-            return replace(found[number - 1], board=boards[number], best=PASS, line=())
+            last = found[number - 1]
+            return replace(last, board=boards[number], best=PASS, line=(), candidates=())
         assert reviewer.player is not None
         return search_position(boards[number], reviewer.player, seed, number)
 
@@ -461,6 +467,13 @@ def search_position(
     *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
     best = report.candidates[0] if report.candidates else None
     line = best.pv if best else ()
+    least = max(_LEAST_LINE_VISITS, _LEAST_SHARE * report.visits)
+    sign = 1.0 if board.turn == BLACK else -1.0
+    candidates = [
+        (board.to_point(c.move), max(0.0, sign * (best.score - c.score)))
+        for c in report.candidates[:_CANDIDATES]
+        if best and (c is best or c.visits >= least)
+    ]
     if best and best.pv_visits:
         trusted = sum(visits >= _LEAST_LINE_VISITS for visits in best.pv_visits)
         line = line[: max(trusted, 1)]
@@ -471,7 +484,7 @@ def search_position(
     return EvaluatedPosition(
         board, report.winrate, report.score, spread, max(report.visits, 2),
         board.to_point(best.move) if best else PASS, tuple(map(board.to_point, line[:LINE])),
-        report.ownership, scatter=scatter,
+        tuple(candidates), report.ownership, scatter=scatter,
     )  # fmt: skip
 
 
@@ -511,27 +524,40 @@ def assemble(
 ) -> Review:
     """Make the review of a game whose positions are all evaluated."""
     end, ending = positions[-1].board, None
-    if end.is_over or record.result.kind in ("score", "draw"):
+    _, remark = legal_part(record)
+    if not remark and (end.is_over or record.result.kind in ("score", "draw")):
         judge = judge or Judge()
         dead = judge.status(end).stones(Status.DEAD)
         plain = "playouts (no scorer model is installed)"
         by = "the learned scorer" if judge.is_learned else plain
         stones = tuple(end.to_point(stone) for stone in dead)
         ending = Ending(count_without(end, dead), stones, by)
-    return Review(record, positions, _reviewed(record, positions), ending, name)
+    return Review(record, positions, _reviewed(record, positions), ending, name, remark)
 
 
 def _reviewed(record: GameRecord, found: Sequence[EvaluatedPosition]) -> list[MoveReview]:
     return [
         review_move(number, played, found[number - 1], found[number])
-        for number, played in enumerate(record.moves, 1)
+        for number, played in enumerate(record.moves[: len(found) - 1], 1)
     ]
 
 
-def boards_of(record: GameRecord) -> Iterator[Board]:
-    """Yield the board before each move and after the last, under the record's own rules."""
-    yield from (board for board, _ in positions(record))
-    yield board_at(record)
+def legal_part(record: GameRecord) -> tuple[list[Board], str]:
+    """Return the boards before each move and after the last, up to the first illegal move.
+
+    Also returns what is wrong with that move, or nothing. The rules are the record's own; an
+    illegal setup raises `Refusal`.
+    """
+    boards: list[Board] = []
+    try:
+        for board, _ in positions(record):
+            boards.append(board)
+        boards.append(board_at(record))
+    except Refusal as wrong:
+        if not boards:
+            raise
+        return boards, f"reviewed up to move {len(boards) - 1}: {wrong.reason}"
+    return boards, ""
 
 
 def review_move(
@@ -539,7 +565,8 @@ def review_move(
 ) -> MoveReview:
     """Compare the positions before and after a move.
 
-    Passes, neutral points, and moves after which the record itself changes stones lose nothing.
+    Passes, neutral points, and moves after which the record itself changes stones lose nothing;
+    no move loses more points than the board has.
     """
     colour, move = played
     searched = before.searched and after.searched
@@ -547,6 +574,7 @@ def review_move(
     start = before.score if searched or before.first is None else before.first[1]
     end = after.score if searched or after.first is None else after.first[1]
     lost = max(0.0, (start - end) * (1.0 if colour == BLACK else -1.0))
+    lost = min(lost, float(before.board.rows * before.board.cols))
     if (
         move in (PASS, before.best)
         or after.board.is_over

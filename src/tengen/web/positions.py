@@ -21,14 +21,14 @@ from tengen.arrays import FloatArray
 from tengen.board import BLACK, WHITE, Board, Rules, format_gtp, point_at
 from tengen.board.counting import Count
 from tengen.contracts import Verdict
-from tengen.errors import IllegalMoveError, RecordError
+from tengen.errors import RecordError
 from tengen.records import Fault, GameRecord, loads, read_games
 from tengen.records.from_board import start_of
 from tengen.records.reader import BROKEN, unpacker_of
 from tengen.records.record import board_at, rules_named
 from tengen.records.sgf_properties import parse_text
 from tengen.reviews.batch import headline
-from tengen.reviews.game import boards_of
+from tengen.reviews.game import legal_part
 from tengen.web.workers import Context, Json
 
 NAMES = {BLACK: "black", WHITE: "white"}
@@ -136,22 +136,9 @@ def position_of(board: Board) -> Json:
 # ----- Games -----
 
 
-def replayed(record: GameRecord) -> tuple[list[Board], str]:
-    """Return the positions up to the first illegal move, and what is wrong with that move."""
-    boards: list[Board] = []
-    try:
-        for board in boards_of(record):
-            boards.append(board)
-    except IllegalMoveError as wrong:
-        if not boards:
-            raise
-        return boards, str(wrong)
-    return boards, ""
-
-
 def whole(record: GameRecord) -> Json:
     """Return a game with all its positions, the one before the first move first."""
-    boards, remark = replayed(record)
+    boards, remark = legal_part(record)
     return {
         **headline(record),
         "remark": remark,

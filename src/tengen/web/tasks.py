@@ -34,10 +34,10 @@ from tengen.reviews.game import (
     Review,
     Reviewer,
     assemble,
-    boards_of,
     evaluate,
     find_reviewer,
     first_pass,
+    legal_part,
     review_last_move,
     review_move,
 )
@@ -170,7 +170,7 @@ def review(arguments: Json, context: Context) -> Json:
     the server was stopped, by number.
     """
     record = loads(arguments["sgf"])[0]
-    boards = list(boards_of(record))
+    boards, _ = legal_part(record)
     reviewer = _reviewer(record.rows, record.cols, arguments["visits"], arguments["quick"])
     known = {number: _evaluated(value, boards[number]) for number, value in arguments["known"]}
     found: dict[int, EvaluatedPosition] = {}
@@ -225,6 +225,9 @@ def evaluation(position: EvaluatedPosition) -> Json:
         "score": float(position.score),
         "best": vertex(position.best, board),
         "line": vertices(position.line[:_LINE], board),
+        "candidates": [
+            {"move": vertex(move, board), "points_lost": lost} for move, lost in position.candidates
+        ],
         "spread": position.spread,
         "scatter": position.scatter,
         "visits": position.visits,
@@ -252,6 +255,9 @@ def _evaluated(value: Json, board: Board) -> EvaluatedPosition:
         win_probability=value["winrate"],
         best=board.point(value["best"]),
         line=tuple(board.point(name) for name in value["line"]),
+        candidates=tuple(
+            (board.point(one["move"]), one["points_lost"]) for one in value.get("candidates", ())
+        ),
         ownership=None if owners is None else np.array([_LEVELS.index(x) / 10 - 1 for x in owners]),
     )
 
