@@ -523,7 +523,7 @@ def own_answers(rows: Evidence) -> list[Answer]:
     own = (hits[both] - others[both]) / moves[both]
     expert = (before[both] - without[both]) / played[both]
     less = Estimate.of((own - expert).tolist())
-    text = f"{show_estimate(less, '%')} after the engine's own moves"
+    text = f"by {'+' if less.mean > 0 else ''}{show_estimate(less, '%')}"
     kind = {"independent": "test game"}
     return [
         gain_answer(PAPER, "araki.own.help", ours, rows, unit="%", **kind),

@@ -451,7 +451,7 @@ def _evolve(size: EvolutionSize, at: int, seed: int, free: list[float]) -> list[
 # ----- The experiments and their sizes -----
 
 _SHORT: dict[str, Any] = {
-    "seeds": 2, "games": 500, "linear_games": 100, "rate": 5e-5, "snapshot_every": 100,
+    "seeds": 2, "games": 800, "linear_games": 200, "rate": 5e-5, "snapshot_every": 100,
 }  # fmt: skip
 """Seconds of training, at ten times the paper's learning rate."""
 
@@ -463,25 +463,25 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "symmetry-network", "Self-play and Figure 1", network,
         quick=NetworkSize(**_SHORT, pair_games=10, panel_games=20, opponents=("random", "maxlib")),
-        full=NetworkSize(), minutes=(0.4, 1500),
+        full=NetworkSize(), minutes=(0.4, 650),
     ),
     Experiment(
         "symmetry-designs", "Weighted liberties and other designs", designs,
         quick=DesignsSize(**_SHORT, designs=("liberties",), match_games=40, opponents=()),
-        full=DesignsSize(), minutes=(0.2, 5000),
+        full=DesignsSize(), minutes=(0.25, 3400),
     ),
     Experiment(
         "symmetry-search", "Alpha-beta with the network", search,
         quick=SearchSize(seeds=1, depths=(2,), match_games=4, model="isn-9x9"),
-        full=SearchSize(), minutes=(0.1, 1600),
+        full=SearchSize(), minutes=(0.08, 640),
     ),
     Experiment(
         "symmetry-rating", "Ratings on 9x9 and 19x19", rating,
         quick=RatingSize(seeds=1, sizes=(9,), rated_games=8, model="isn-9x9"),
-        full=RatingSize(), minutes=(0.1, 1550),
+        full=RatingSize(), minutes=(0.1, 650),
     ),
     Experiment(
         "symmetry-evolution", "Evolution of the weights beside TD", evolution,
-        full=EvolutionSize(), minutes=(0.1, 3000),
+        full=EvolutionSize(), minutes=(0.1, 1060),
     ),
 )  # fmt: skip
