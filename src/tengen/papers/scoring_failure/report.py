@@ -147,10 +147,10 @@ def _failure_table(rows: Evidence, games: int) -> Table:
         ["version", "mean error", "typical prediction", "exact, training games",
          "exact, held out", "counted right, held out", "dead blocks found", "living blocks kept"],
         body,
-        f"{trainings} trainings of each; errors and typical (median) predictions in points, "
-        f"medians over trainings, on the training games. Predicting komi and prisoners only errs by "
-        f"{trivial} points. {tested:,} games are held out. Exact: the predicted score, rounded to "
-        "half a point; counted right: by the rules, after the blocks called dead are removed.",
+        f"{trainings} trainings of each. Errors and typical (median) predictions in points are "
+        "medians over trainings, on the training games; predicting komi and prisoners only errs "
+        f"by {trivial} points. {tested:,} games are held out. Exact: the predicted score, rounded "
+        "to half a point; counted right: by the rules, after the blocks called dead are removed.",
         key=f"failure-{games}",
     )  # fmt: skip
 
