@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -198,7 +198,7 @@ def failure(context: LabContext, size: FailureSize) -> list[NewRows]:
 _Described = tuple[PaperGames, PaperGames]
 
 
-@cache
+@lru_cache(maxsize=1)
 def _described(path: Path, games: int, tested: int, seed: int) -> _Described:
     """Return the games of one seed, and the games to test on, described."""
     mine, _ = _split(_scored(path), tested)
