@@ -116,9 +116,8 @@ _ALIASES = {
     "area": "cgos",
     "territory": "japanese",
     "bga": "aga",
-    # On these servers a position must not be repeated at all.
-    "chinese_ogs": "kopositionalscoreareataxnonesui0whbn",
-    "chinese_kgs": "kopositionalscoreareataxnonesui0whbn",
+    "chinese_ogs": "chinese",
+    "chinese_kgs": "chinese",
     # These have a group tax of two points per group, which boards do not know.
     "stone_scoring": "chinese",
     "ancient_area": "chinese",

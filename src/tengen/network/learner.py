@@ -23,7 +23,6 @@ from tengen.network.engine import (
     Engine,
     EngineOutput,
     GpuEngine,
-    chosen_device,
     gpu_wanted,
     torch_or_refuse,
 )
@@ -91,7 +90,7 @@ class DeepNetwork(StoredLearner):
         shards: Sequence[Sequence[Shard]],
         *,
         teacher: Teacher | None = None,
-        device: str = "auto",
+        device: str = "cpu",
         start: DeepNetwork | None = None,
         run: Run[Any] | None = None,
         on_report: Callable[[dict[str, Any]], None] = lambda row: None,
@@ -111,8 +110,7 @@ class DeepNetwork(StoredLearner):
             raise SpecError("NetworkSettings are for games, DistillationSettings for a teacher")
         check_design(settings, None if start is None else start.design_)
         first = None if start is None else start.weights_
-        place = chosen_device(device)
-        options: Any = {"device": place, "run": run, "on_report": on_report, "start": first}
+        options: Any = {"device": device, "run": run, "on_report": on_report, "start": first}
         if isinstance(settings, NetworkSettings):
             self.weights_ = fit(shards, settings, **options)
         else:

@@ -1,8 +1,7 @@
 """Game records: SGF (also damaged), other formats, archives, collections, arrays.
 
 From the bottom up: `sgf_grammar` (bytes and trees), `sgf_properties` (values and encodings),
-`record` (games), `arrays` (many games), `reader` (files, archives, any format), `corpus`, and
-`recipes` (collections from public repositories).
+`record` (games), `arrays` (many games), `reader` (files, archives, any format), `corpus`.
 """
 
 from tengen.records.arrays import GameArrays

@@ -1,0 +1,1 @@
+"""Monte Carlo Go as in 1993: all moves as first, and simulated annealing."""
