@@ -1,51 +1,160 @@
-"""Write the tables of the papers' pages anew from the recorded rows; `--check` only compares.
+"""Write the tables of the docs anew from recorded rows and databases; `--check` only compares.
 
-A page names what it takes: everything from `<!-- rows PAPER NAME -->` to `<!-- end -->` is
-replaced, where NAME is `claims`, `questions` or the key of a table.
+A page names what it takes: everything from `<!-- rows SOURCE NAME -->` to `<!-- end -->` is
+replaced.
+
+rows PAPER claims|questions|settings|citation   of a paper, named as in `tengen.papers`
+rows PAPER KEY                                  a table of its report
+rows all headlines                              the headline claims of all papers
+rows ladder SIZE                                a shipped ladder
+rows levels all                                 the levels of `tengen` on the shipped ladders
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
-from tengen.lab.report import CLAIM_COLUMNS, PaperReport, claim_row
+from tengen.arena import Database, results_of
+from tengen.arena.placing import rank_of, recorded, shipped_ladder
+from tengen.lab.formatting import show, show_estimate
+from tengen.lab.papers import papers
+from tengen.lab.report import (
+    CLAIM_COLUMNS,
+    QUESTION_COLUMNS,
+    PaperReport,
+    claim_row,
+    claim_units,
+    question_row,
+)
+from tengen.players.tengen import LEVELS
 
-PAGES = Path(__file__).parents[1] / "docs"
-_PART = re.compile(r"(<!-- rows (\w+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_PART = re.compile(r"(<!-- rows ([\w-]+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 
 
-def written(text: str) -> str:
-    """Return a page with its parts from rows written anew."""
-    return _PART.sub(lambda found: found[1] + _part(found[2], found[3]) + found[4], text)
+def written(text: str, links: str = "") -> str:
+    """Return a page with its parts from rows written anew; `links` leads to the papers' pages."""
+
+    def part(found: re.Match[str]) -> str:
+        source, name = found[2], found[3]
+        wide = {
+            "all": lambda _: _headlines(links),
+            "ladder": _ladder,
+            "levels": lambda _: _levels(),
+        }
+        text = wide[source](name) if source in wide else _of_paper(source, name)
+        return found[1] + text + found[4]
+
+    return _PART.sub(part, text)
 
 
-def _part(paper: str, name: str) -> str:
-    module = importlib.import_module(f"tengen.papers.{paper}.report")
-    found: PaperReport = module.report(Path(module.__file__).with_name("data"))
-    if name == "claims":
-        return _table(CLAIM_COLUMNS, [claim_row(claim) for claim in found.claims])
-    if name == "questions":
-        rows = [[q["question"], q["answer"], f"{q['units']} trainings"] for q in found.questions]
-        return _table(["question", "answer", "independent"], rows)
-    [table] = [table for table in found.tables if table.key == name]
+@cache
+def _report(paper: str) -> PaperReport:
+    return papers()[paper].report(papers()[paper].data)
+
+
+def _of_paper(name: str, part: str) -> str:
+    """Return a part of a paper's report."""
+    paper = papers()[name]
+    tables: dict[str, Callable[[], str]] = {
+        "claims": lambda: _table(CLAIM_COLUMNS, [claim_row(c) for c in _report(name).claims]),
+        "questions": lambda: _table(
+            QUESTION_COLUMNS, [question_row(each) for each in _report(name).questions]
+        ),
+        "settings": lambda: _table(
+            ["setting", "paper", "here", "why"],
+            [[each.name, each.paper, each.here, each.why] for each in paper.settings],
+        ),
+        "citation": lambda: (
+            f"{paper.authors}: *{paper.full_title}*. {paper.venue}, {paper.year}.\n\n"
+            f"```bibtex\n{paper.bibtex.strip()}\n```\n"
+        ),
+    }
+    if part in tables:
+        return tables[part]()
+    table = _report(name).table(part)
+    if table is None:
+        return "Not recorded yet.\n"
     return _table(table.columns, table.rows) + (f"\n{table.note}\n" if table.note else "")
 
 
+def _headlines(links: str) -> str:
+    """Return the headline claims of all papers, each with a link to the paper's page."""
+    rows = []
+    for name, paper in papers().items():
+        for result in _report(name).claims:
+            claim = result.claim
+            if claim.headline:
+                page = f"[{paper.cited}]({links}{_page(name)})"
+                ours = f"{show_estimate(result.ours, claim.unit)}, {claim_units(result)}"
+                said = show(claim.figure, None, claim.unit)
+                rows.append([page, f"{claim.where}: {claim.what}", said, ours, result.verdict])
+    return _table(["paper", "claim", "paper's figure", "here", "verdict"], rows)
+
+
+def _page(name: str) -> str:
+    return f"papers/{name}.md"
+
+
+def _ladder(size: str) -> str:
+    """Return the players of a shipped ladder, best first."""
+    with Database.look(shipped_ladder(size)) as database:
+        results = results_of(database)
+    rows = []
+    for entry in results.standings:
+        if rating := entry.rating:
+            fixed = rating.low == rating.high
+            interval = "anchor" if fixed else f"{rating.low:.0f} to {rating.high:.0f}"
+            rows.append([entry.name, f"{rating.elo:.0f}", interval, entry.games])
+    return _table(["player", f"Elo on {size}", "95 %", "games"], rows)
+
+
+def _levels() -> str:
+    """Return the ratings of the levels on every shipped ladder."""
+    ratings = {(entry["player"], entry["size"]): entry for entry in recorded()}
+    sizes = ["9x9", "13x13", "19x19"]
+    rows = []
+    for level in LEVELS:
+        cells = []
+        for size in sizes:
+            entry = ratings.get((f"tengen:level={level}", size))
+            if entry is None:
+                cells.append("")
+                continue
+            low, high = entry["interval"]
+            about = f"{entry['elo']:.0f} ({low:.0f} to {high:.0f}), {rank_of(entry['elo'])}"
+            cells.append(f"{about}, {entry['games']} games")
+        rows.append([level, *cells])
+    return _table(["level", *(f"{size}: Elo (95 %), about, games" for size in sizes)], rows)
+
+
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    if not rows:
+        return "Not recorded yet.\n"
     lines = [columns, ["---"] * len(columns), *rows]
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+    return "".join(f"| {' | '.join(_cell(cell) for cell in line)} |\n" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|")
+
+
+def links_from(page: Path) -> str:
+    """Return what leads from a page to the folder `docs`."""
+    return "docs/" if page.parent == ROOT else "../" * (len(page.relative_to(ROOT).parts) - 2)
 
 
 def main() -> int:
     """Write or check all pages; return the exit status."""
     stale = []
-    for page in sorted(PAGES.rglob("*.md")):
+    for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        if (new := written(text)) != text:
+        if (new := written(text, links_from(page))) != text:
             stale.append(page)
             if "--check" not in sys.argv:
                 page.write_text(new, encoding="utf-8")

@@ -40,7 +40,8 @@ for module in pkgutil.walk_packages(tengen.__path__, "tengen."):
 USES = {
     "lab": """
 from tengen.cli import run
-from tengen.lab.rendering import draw, write_report
+from tengen.lab.drawing import draw
+from tengen.lab.rendering import report_page, write_page
 from tengen.lab.result import Plot, line
 from tengen.statistics import mean_test
 words = "--strategy cma --generations 2 --population 4 --size 5 --moves 2 --quiet --out run"

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Tengen
 
+from tengen.lab.decisions import VERDICTS
+
 
 def test_mistakes_are_named(tengen: Tengen) -> None:
     said = tengen.mistake("lab nonsense")
@@ -39,17 +41,32 @@ def test_full_names_the_missing_file(tmp_path: Path, tengen: Tengen) -> None:
 
 
 def test_one_step_makes_a_page_that_names_the_others(tmp_path: Path, tengen: Tengen) -> None:
-    lab = ("lab from-nothing --seed 9 --out", tmp_path)
+    lab = ("lab symmetry-weights --seed 9 --out", tmp_path)
     value = tengen.json(*lab)
-    assert value["steps"] == ["from-nothing"] and "players" in value["left"]
+    assert value["steps"] == ["symmetry-weights"] and "opening-td" in value["left"]
+    assert all(Path(claim["data"]).is_relative_to(tmp_path) for claim in value["claims"])
     page = Path(value["report"]).read_text()
-    assert "six blocks" in page and "tengen lab opening-td" in page
-    assert Path(value["results"]).is_file()
-    assert "[1/1] What the papers would have seen (from-nothing): begins" in tengen.err
+    assert "tengen lab opening-td" in page
+    assert "(symmetry-weights): begins" in tengen.err
     # Again: nothing to do, and the same page.
     tengen(*lab)
     assert "1 of 1 steps are already finished" in tengen.err
     assert Path(value["report"]).read_text() == page
+    # Its rows can be reported like the recorded ones.
+    again = tengen.json("lab report --data", Path(value["data"]))
+    assert again["claims"] == value["claims"]
+
+
+def test_recorded_rows_are_reported(tmp_path: Path, tengen: Tengen) -> None:
+    found = tengen.json("lab report --out", tmp_path)
+    assert {"claims", "questions", "seconds"} <= set(found) and found["claims"]
+    papers = {claim["paper"] for claim in found["claims"]}
+    assert len(papers) == 5
+    for claim in found["claims"]:
+        assert claim["verdict"] in VERDICTS and claim["rows"] > 0 and Path(claim["data"]).is_dir()
+    assert (tmp_path / "report.html").is_file() and (tmp_path / "report.json").is_file()
+    said = tengen.mistake("lab report --data", tmp_path / "nowhere")
+    assert "nowhere: no such folder" in said
 
 
 @pytest.mark.slow
@@ -59,9 +76,9 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path, sign: signal.Signals, st
     command += ["lab", "symmetry-network", "--out", str(tmp_path), "--workers", "1"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    metrics = tmp_path / "symmetry-network" / "metrics.jsonl"
+    metrics = tmp_path / "symmetry-trainings"
     deadline = time.monotonic() + 300
-    while not metrics.is_file() and time.monotonic() < deadline:
+    while not any(metrics.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.2)
     job.send_signal(sign)
     _, said = job.communicate(timeout=60)

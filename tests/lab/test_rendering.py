@@ -1,21 +1,24 @@
-"""The page holds what the steps gave, escapes it, needs no network, and says the same twice."""
+"""The page holds what the rows say, escapes it, needs no network, and is the same twice."""
 
 from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from tengen.board import Board
+from tengen.lab.decisions import Estimate
 from tengen.lab.drawing import COLOURS, INK, draw, kernel_sheet, pattern
-from tengen.lab.rendering import gather, parts, write_report
-from tengen.lab.result import Bars, Dot, Dots, Findings, Picture, Plot, Series, Table, line
-from tengen.lab.steps import LabContext, Step, run_steps
-from tengen.lab.verdicts import compare
+from tengen.lab.evidence import read_evidence, record_of, runs_in, write_evidence
+from tengen.lab.papers import Claim, Paper, PaperSetting, papers
+from tengen.lab.rendering import Page, Section, Source, report_page, write_page
+from tengen.lab.report import PaperReport, claim_result, gain_answer
+from tengen.lab.result import Bars, Dot, Dots, Picture, Plot, Series, Table, line
+from tengen.lab.steps import Step
 
 LINE = line("one", [1, 2], [3, 4], [(2, 4), (3, 5)])
 PLOTS = {
@@ -26,32 +29,41 @@ PLOTS = {
 }
 
 
-def good(context: LabContext) -> Findings:
-    return Findings(
-        text="Some <b>text</b> by `tengen lab`.",
-        points=["1. One.", "2. Two."],
-        points_title="Why",
-        tables=[Table("T <1>", ["a", "b"], [["x", 1]], note="n", shade=[[None, 0.5]])],
-        figures=[*PLOTS.values(), Picture("P", Board(5).svg())],
-        comparisons=[
-            compare("huang.table5.A", 0.8, (0.7, 0.9), detail="that's it", why="so"),
-            compare("huang.table5.AB", text="40 %", why="too small"),
-        ],
+CLAIM = Claim("c", "Table <1>", "that's it", 0.75, no_effect=0.5, unit="%", headline=True)
+PAPER = Paper(
+    package="p", folder=Path("a_paper"), title="A paper", full_title="About <b>", authors="A, B",
+    year=2000, venue="Here", bibtex="", line="It learns.", cost="Days.", quick="Only `a` sketch.",
+    claims={"c": CLAIM}, settings=[PaperSetting("komi", "none", "5.5", "so")],
+    questions={"q": "Does it?"}, more={},
+)  # fmt: skip
+
+
+def report_of(values: list[float], folder: Path) -> PaperReport:
+    run = record_of("tengen lab a", [1], {}, seconds=1, cpu_seconds=1)
+    write_evidence(folder / "curve", [{"value": value} for value in values], run)
+    found = read_evidence(folder / "curve")
+    return PaperReport(
+        [claim_result(CLAIM, Estimate.of(values), found, full=False)],
+        [Table("T <1>", ["a", "b"], [["x", 1]], note="n", shade=[[None, 0.5]])],
+        [*PLOTS.values(), Picture("P", Board(5).svg())],
+        [gain_answer(PAPER, "q", Estimate.of(values), found)],
     )
 
 
-STEPS = [Step("good", "opening-td", "Good", good), Step("missing", "self-play", "Missing", good)]
-
-
-def made(folder: Path) -> str:
-    done = run_steps(STEPS[:1], LabContext(folder, 3, 1))
-    return write_report(folder, STEPS, done).read_text()
+def page_of(folder: Path) -> str:
+    """Return a page with a run of a few values beside recorded ones."""
+    few, many = folder / "few", folder / "many"
+    here = Source(report_of([0.7, 0.8], few), runs_in(few))
+    recorded = Source(report_of([0.73, 0.76, 0.74, 0.77], many), runs_in(many))
+    missing = Step("other", "a_paper", "Another", lambda context: [], "tengen lab other")
+    section = Section(PAPER, recorded, here, [missing])
+    page = Page([section], "tengen lab --seed 3", ["this run", "recorded"], "", "1 s", "", False)
+    return write_page(folder / "report.html", page).read_text()
 
 
 def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
-    page = made(tmp_path)
-    # As XML but for its head and one attribute without a value.
-    plain = re.sub("<!doctype html>|<meta[^>]*>", "", page).replace("<details open>", "<details>")
+    page = page_of(tmp_path)
+    plain = re.sub("<!doctype html>|<meta[^>]*>", "", page)
     root = ElementTree.fromstring(plain.replace("&nbsp;", " "))
     links = ("src", "href", "{http://www.w3.org/1999/xlink}href")
     addresses = [each.get(name) for each in root.iter() for name in links if each.get(name)]
@@ -60,58 +72,27 @@ def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
 
 
 def test_the_page_holds_everything_and_escapes_text(tmp_path: Path) -> None:
-    page = made(tmp_path)
-    for title, authors, _ in parts().values():
-        assert title in page and authors in page
-    texts = ("T &lt;1&gt;", "&lt;b&gt;text", "that&#39;s it", "F &lt;2&gt;", "tengen lab missing")
-    for text in (*texts, "<code>tengen lab</code>"):
+    page = page_of(tmp_path)
+    texts = ("T &lt;1&gt;", "About &lt;b&gt;", "that&#39;s it", "F &lt;2&gt;", "tengen lab other")
+    for text in (*texts, "<code>a</code>", "Table &lt;1&gt;", "tengen lab --seed 3", "5.5"):
         assert text in page
-    assert '"badge refuted"' in page and "1 figure not measured at this scale" in page
-    assert "--seed 3" in page and "<li>One.</li>" in page
+
+
+def test_a_run_and_the_recorded_rows_have_verdicts_of_their_own(tmp_path: Path) -> None:
+    page = page_of(tmp_path)
+    assert '75.0 % [11, 139] <span class="badge undecided">' in page
+    assert '75.0 % [72, 78] <span class="badge agrees">' in page
 
 
 def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
-    first = made(tmp_path)
-    assert first == made(tmp_path)
-    assert (tmp_path / "results.md").read_text().startswith("# Results")
+    assert page_of(tmp_path) == page_of(tmp_path)
 
 
-def test_results_md_has_tables_comparisons_and_costs(tmp_path: Path) -> None:
-    made(tmp_path)
-    text = (tmp_path / "results.md").read_text()
-    for part in (
-        "## Openings by temporal differences",
-        "| Table 5 | A: binary over scalar: that's it | 50.0 % | 80.0 % [70, 90] |",
-        "**T <1>**",
-        "| x | 1 |",
-        "## Cost",
-        "Seed 3; tengen ",
-    ):
-        assert part in text
-    assert "### Missing" not in text and text.count("\n## ") >= len(parts()) - 1
-
-
-def test_the_glance_counts_verdicts_by_place(tmp_path: Path) -> None:
-    done = run_steps(STEPS[:1], LabContext(tmp_path, 3, 1))
-    page = gather(tmp_path, STEPS, done)
-    (section,) = [replace(s, runs=()) for s in page.sections if s.blocks]
-    expected = [("refuted", 1), ("not measured at this scale", 1)]
-    assert section.places == [("Table 5", expected)]
-    assert len(section.comparisons) == 2 and not page.complete
-    assert len(page.comparisons) == sum(count for _, count in page.words)
-    assert page.cost[0][0] == "good" and page.cost[0][-1]
-    assert section.blocks == [(STEPS[0], done["good"])]
-
-
-def test_the_command_prints_text_tables_and_comparisons(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from tengen.cli.lab import _print_findings
-
-    _print_findings(good(LabContext(tmp_path, 3, 1)))
-    text = capsys.readouterr().out
-    for part in ("Some <b>text</b> by", "Why:", "  1. One.", "T <1>", "80.0 %", "refuted"):
-        assert part in text
+def test_a_folder_of_rows_is_a_page_of_its_own(tmp_path: Path) -> None:
+    found = {name: PaperReport() for name in papers()}
+    page = write_page(tmp_path / "report.html", report_page(tmp_path, found)).read_text()
+    for paper in papers().values():
+        assert str(escape(paper.full_title)) in page
 
 
 @pytest.mark.parametrize("name", PLOTS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tengen.errors import SpecError, TengenError
-from tengen.lab.result import Findings
+from tengen.lab.evidence import NewRows, read_evidence
 from tengen.lab.steps import (
     Experiment,
     Journal,
@@ -28,19 +28,26 @@ from tengen.progress import Progress
 CALLS: list[str] = []
 
 
-def good(context: LabContext) -> Findings:
+def made(games: float, name: str = "curve") -> list[NewRows]:
+    return [NewRows(name, [{"games": games}], [1], {"games": games})]
+
+
+def good(context: LabContext) -> list[NewRows]:
     CALLS.append("good")
     context.at(0.5, "half way")
-    return Findings(text="fine", data={"seed": context.seed})
+    return made(context.seed)
 
 
-def broken(context: LabContext) -> Findings:
+def broken(context: LabContext) -> list[NewRows]:
     CALLS.append("broken")
     context.once("broken/part", lambda: CALLS.append("part") or [1, 2])
     raise KeyboardInterrupt
 
 
-STEPS = [Step("good", "players", "Good", good), Step("broken", "self-play", "Broken", broken)]
+STEPS = [
+    Step("good", "a_paper", "Good", good, "tengen lab good"),
+    Step("broken", "a_paper", "Broken", broken),
+]
 
 
 def context(folder: Path, seed: int = 3, **options: Path) -> LabContext:
@@ -53,7 +60,10 @@ def test_finished_steps_and_parts_of_steps_are_not_done_again(tmp_path: Path) ->
         with pytest.raises(KeyboardInterrupt):
             run_steps(STEPS, context(tmp_path))
     assert CALLS == ["good", "broken", "part", "broken"]
-    assert results(tmp_path)["good"].result.data["seed"] == 3
+    assert results(tmp_path)["good"].rows == ["curve"]
+    found = read_evidence(tmp_path / "data" / "a_paper" / "curve")
+    assert found["games"].tolist() == [3]
+    assert found.run.command == "tengen lab good --seed 3" and found.run.settings == {"games": 3}
 
 
 def test_a_part_reads_back_what_was_written(tmp_path: Path) -> None:
@@ -65,20 +75,22 @@ def test_a_part_reads_back_what_was_written(tmp_path: Path) -> None:
 def test_parts_of_a_killed_attempt_with_other_settings_are_done_again(tmp_path: Path) -> None:
     killed: list[int] = []
 
-    def run(here: LabContext, size: Size) -> Findings:
+    def run(here: LabContext, size: Size) -> list[NewRows]:
         found = here.once("games", lambda: size.games)
         if not killed:
             killed.append(size.games)
             raise KeyboardInterrupt
-        return Findings(data={"games": found})
+        return made(found)
 
-    experiment = Experiment("sized", "players", "Sized", run, quick=Size(40))
+    experiment = Experiment("sized", "Sized", run, paper="p", quick=Size(40))
     before, after = experiment.step("quick"), experiment.step("quick", ["games=4"])
     assert before is not None and after is not None
     with pytest.raises(KeyboardInterrupt):
         run_steps([before], context(tmp_path))
-    found = run_steps([after], context(tmp_path))["sized"].result.data
-    assert (killed, found) == ([40], {"games": 4})
+    run_steps([after], context(tmp_path))
+    found = read_evidence(tmp_path / "data" / "p" / "curve")
+    assert (killed, found["games"].tolist()) == ([40], [4])
+    assert found.run.command == "tengen lab sized --set games=4 --seed 3"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +105,7 @@ def test_another_run_is_refused(tmp_path: Path, seed: int, mode: str, what: str)
 def test_damaged_results_are_named(tmp_path: Path) -> None:
     run_steps(STEPS[:1], context(tmp_path))
     kept = json.loads((tmp_path / "steps" / "good.json").read_text())
-    for text in ("{", "[]", "{}", json.dumps({**kept, "result": {"tables": 3}})):
+    for text in ("{", "[]", "{}", json.dumps({**kept, "rows": 3})):
         (tmp_path / "steps" / "good.json").write_text(text)
         with pytest.raises(TengenError, match=r"good\.json: not a result of a step"):
             results(tmp_path)
@@ -101,16 +113,16 @@ def test_damaged_results_are_named(tmp_path: Path) -> None:
 
 def test_an_experiment_is_a_step_at_each_of_its_sizes(tmp_path: Path) -> None:
     experiment = Experiment(
-        "sized", "players", "Sized", lambda _, size: Findings(text=f"{size.games} games"),
+        "sized", "Sized", lambda _, size: made(size.games),
         quick=Size(3), full=Size(400), minutes=(1, 60),
         needs=lambda size: ("there.sgf",) if size.games > 99 else (),
     )  # fmt: skip
     quick, full = experiment.step("quick"), experiment.step("full")
     assert quick is not None and full is not None
     assert (quick.minutes, quick.needs, full.minutes, full.needs) == (1, (), 60, ("there.sgf",))
-    assert quick.run(context(tmp_path)).text == "3 games"
-    assert full.run(context(tmp_path)).text == "400 games"
-    only = Experiment("only", "players", "Only", lambda _, size: Findings(), full=Size(1))
+    assert [each.settings for each in quick.run(context(tmp_path))] == [{"games": 3}]
+    assert full.command == "tengen lab sized --full"
+    only = Experiment("only", "Only", lambda _, size: made(1), full=Size(1))
     assert only.step("quick") is None and only.step("full") is not None
     named = replace(only, named_only=True)
     assert named.step("quick") is not None
@@ -179,7 +191,7 @@ def test_settings_are_changed_by_text() -> None:
 
 
 def test_a_step_with_other_settings_is_refused(tmp_path: Path) -> None:
-    experiment = Experiment("sized", "players", "S", lambda _, size: Findings(), quick=Size())
+    experiment = Experiment("sized", "S", lambda _, size: made(1), quick=Size())
     first, other = experiment.step("quick"), experiment.step("quick", ["games=4"])
     assert first is not None and other is not None
     run_steps([first], context(tmp_path))
