@@ -76,9 +76,9 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path, sign: signal.Signals, st
     command += ["lab", "symmetry-network", "--out", str(tmp_path), "--workers", "1"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    metrics = tmp_path / "symmetry-network" / "metrics.jsonl"
+    metrics = tmp_path / "symmetry-trainings"
     deadline = time.monotonic() + 300
-    while not metrics.is_file() and time.monotonic() < deadline:
+    while not any(metrics.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.2)
     job.send_signal(sign)
     _, said = job.communicate(timeout=60)

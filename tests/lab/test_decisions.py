@@ -51,6 +51,11 @@ def test_a_figure_without_an_opposite_is_met_or_missed() -> None:
     assert word([1.0, 1.1, 1.2], paper=2.0, no_effect=None, aim=-1) == BETTER
 
 
+def test_a_paper_that_found_no_effect_agrees_with_none() -> None:
+    assert word([0.48, 0.51, 0.49, 0.53], paper=0.5) == AGREES
+    assert word([0.60, 0.61, 0.62, 0.61], paper=0.5) == BETTER
+
+
 def test_successive_snapshots_cannot_stand_in_for_trainings() -> None:
     # Twenty snapshots of two trainings are two values, not forty.
     assert Estimate.of([0.9, 0.7]).units == 2 and word([0.9, 0.7]) == UNDECIDED

@@ -116,8 +116,9 @@ _ALIASES = {
     "area": "cgos",
     "territory": "japanese",
     "bga": "aga",
-    "chinese_ogs": "chinese",
-    "chinese_kgs": "chinese",
+    # On these servers a position must not be repeated at all.
+    "chinese_ogs": "kopositionalscoreareataxnonesui0whbn",
+    "chinese_kgs": "kopositionalscoreareataxnonesui0whbn",
     # These have a group tax of two points per group, which boards do not know.
     "stone_scoring": "chinese",
     "ancient_area": "chinese",

@@ -136,7 +136,7 @@ def decide(
         return UNDECIDED
     low, high = ours.interval
     contains = low <= paper <= high
-    if no_effect is not None:
+    if no_effect is not None and paper != no_effect:
         towards = 1.0 if paper > no_effect else -1.0
         shown = (low - no_effect) * towards > 0 and (high - no_effect) * towards > 0
         if not (shown and significant):

@@ -24,6 +24,7 @@ from tengen import __version__
 from tengen.errors import ModelError, unknown
 from tengen.extensions import LAST
 from tengen.files import write_atomic
+from tengen.models.params import WithParams
 
 CARD_KEY = "tengen.card"
 # Larger files are refused unread: none of our learners makes one, and a header may be forged.
@@ -261,7 +262,7 @@ class View:
     """Models of the kind that are not shown, since a larger one is."""
 
 
-class StoredLearner:
+class StoredLearner(WithParams):
     """A learner whose weights and card are one safetensors file.
 
     A subclass has a `kind`, `_tensors`, the fields of its card (`_about`), and `_restored`.

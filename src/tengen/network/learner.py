@@ -23,6 +23,7 @@ from tengen.network.engine import (
     Engine,
     EngineOutput,
     GpuEngine,
+    chosen_device,
     gpu_wanted,
     torch_or_refuse,
 )
@@ -90,7 +91,7 @@ class DeepNetwork(StoredLearner):
         shards: Sequence[Sequence[Shard]],
         *,
         teacher: Teacher | None = None,
-        device: str = "cpu",
+        device: str = "auto",
         start: DeepNetwork | None = None,
         run: Run[Any] | None = None,
         on_report: Callable[[dict[str, Any]], None] = lambda row: None,
@@ -110,7 +111,8 @@ class DeepNetwork(StoredLearner):
             raise SpecError("NetworkSettings are for games, DistillationSettings for a teacher")
         check_design(settings, None if start is None else start.design_)
         first = None if start is None else start.weights_
-        options: Any = {"device": device, "run": run, "on_report": on_report, "start": first}
+        place = chosen_device(device)
+        options: Any = {"device": place, "run": run, "on_report": on_report, "start": first}
         if isinstance(settings, NetworkSettings):
             self.weights_ = fit(shards, settings, **options)
         else:

@@ -1,9 +1,9 @@
 """Learn from final scores alone which blocks are alive.
 
-The first labels come from playouts. Every round labels the games whose count equals the recorded
-score, as it is or with one or two of the most doubtful groups flipped; trains networks on them; and
-labels again with the networks, until a round adds no game. From its judgements of held-out games
-the scorer learns how often its count is right.
+The first labels come from playouts, or from a few games with known dead stones. Every round labels
+the games whose count equals the recorded score, as it is or with one or two of the most doubtful
+groups flipped; trains networks on them; and labels again with the networks, until a round adds no
+game. From its judgements of held-out games the scorer learns how often its count is right.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -59,8 +60,19 @@ class Trained:
 
     def logits(self, table: BlockTable) -> FloatArray:
         """Return the logit of being alive per block; blocks of a bond share one."""
-        size = table.features[:, 0].astype(np.int64)
-        return pool(self.networks.vote(np.asfortranarray(table.features, float)), size, table.bond)
+        return _logits(self.networks, table)
+
+
+def _logits(networks: Ensemble, table: BlockTable) -> FloatArray:
+    size = table.features[:, 0].astype(np.int64)
+    return pool(networks.vote(np.asfortranarray(table.features, float)), size, table.bond)
+
+
+def _first_logits(table: BlockTable) -> FloatArray:
+    """Return the logits of being alive by playouts."""
+    means = table.features[:, [HEAVY_MEAN, LIGHT_MEAN]].astype(np.float64)
+    opinion = np.clip(first_opinion(*means.T), 0.05, 0.95)
+    return np.log(opinion / (1 - opinion))
 
 
 def _clusters(table: BlockTable, game: int, z: FloatArray) -> list[tuple[float, tuple[int, ...]]]:
@@ -104,12 +116,14 @@ def _cost(trial: _Trial) -> float:
     return sum(doubt for doubt, _ in trial) + 0.5 * len(trial)
 
 
-def label(table: BlockTable, z: FloatArray, chosen: BoolArray) -> tuple[BoolArray, BoolArray, int]:
+def label(
+    table: BlockTable, z: FloatArray, chosen: BoolArray, *, flips: bool = True
+) -> tuple[BoolArray, BoolArray, int]:
     """Return which blocks are alive, which games got labels, and how many were flipped."""
     alive = z >= 0
     labelled_games = table.exact(alive) & chosen
     turned = 0
-    for game in np.flatnonzero(~labelled_games & table.known & chosen):
+    for game in np.flatnonzero(~labelled_games & table.known & chosen) if flips else ():
         better = flip(table, int(game), z)
         if better is not None:
             alive[table.rows(int(game))] = better
@@ -133,11 +147,15 @@ def learn_from_scores(
     *,
     chosen: BoolArray | None = None,
     made: Sequence[LabelledBlocks] = (),
+    grown: bool = False,
+    flips: bool = True,
     report: Report = lambda row: None,
 ) -> Trained:
     """Train on the games marked in `chosen` (all by default) and on the positions of `made`.
 
-    `report` gets each round's share of right counts and its numbers of labelled and flipped games.
+    The first labels come from playouts or, if `grown`, from networks trained on `made` alone.
+    Without `flips` only games whose count is right as it is get labels. `report` gets each round's
+    share of right counts and its numbers of labelled and flipped games.
     """
     rng = np.random.default_rng(settings.seed)
     mine = np.ones(len(table), np.bool_) if chosen is None else chosen
@@ -146,13 +164,17 @@ def learn_from_scores(
     for each in made:
         some, weight = _weigh(each.table.features, rng)
         lessons.append((each.table.features[some], each.alive[some], weight[some]))
-    means = table.features[:, [HEAVY_MEAN, LIGHT_MEAN]].astype(np.float64)
-    opinion = np.clip(first_opinion(*means.T), 0.05, 0.95)
-    z: FloatArray = np.log(opinion / (1 - opinion))
+    fit = partial(
+        train_ensemble, hidden=settings.hidden, epochs=settings.epochs, decay=settings.decay
+    )
+    z = _first_logits(table)
+    if grown:
+        x, target, weight = map(np.concatenate, zip(*lessons, strict=True))
+        z = _logits(fit(np.asfortranarray(x, float), target, weight, seeds=[settings.seed]), table)
     trained: Trained | None = None
     for number in range(1, settings.rounds + 1):
         exact = table.exact(z >= 0)
-        alive, labelled_games, turned = label(table, z, mine)
+        alive, labelled_games, turned = label(table, z, mine, flips=flips)
         row = {
             "round": number,
             "exact": float(exact[mine].mean()),
@@ -173,11 +195,8 @@ def learn_from_scores(
             np.concatenate,
             zip((table.features[use], alive[use], weights[use]), *lessons, strict=True),
         )
-        networks = train_ensemble(
-            np.asfortranarray(x, float), target, weight, hidden=settings.hidden,
-            epochs=settings.epochs, decay=settings.decay,
-            seeds=[settings.seed + 100 * number + member for member in range(members)],
-        )  # fmt: skip
+        seeds = [settings.seed + 100 * number + member for member in range(members)]
+        networks = fit(np.asfortranarray(x, float), target, weight, seeds=seeds)
         trained = Trained(networks, alive, labelled_games, history)
         z = trained.logits(table)
     assert trained is not None

@@ -53,18 +53,6 @@ def test_train_evaluate_and_predict(folder, capsys, monkeypatch) -> None:
     assert "move 12, white to play" in text and "%" in text
 
 
-def test_the_top_move_plays_a_match(folder, capsys, monkeypatch, tmp_path) -> None:
-    monkeypatch.chdir(folder)
-    words = ["lab", "move-prediction-match", "--full", "--seed", "0", "--json", "--quiet"]
-    for setting in ("train=train.sgf", "test=test.sgf", "board=7", "games=8", "match_games=2",
-                    "opponent=random"):  # fmt: skip
-        words += ["--set", setting]
-    told = json.loads(said(capsys, [*words, "--out", str(tmp_path)]).out)
-    (row,) = told["data"]["move-prediction-match"]["rows"]
-    assert row["trained_on"] == 8 and row["games"] == 2 and row["faults"] == 0
-    assert list((tmp_path / "move-prediction").glob("paper-8-*.safetensors"))
-
-
 def test_runs_are_not_mixed_up(folder, capsys, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     train = ["train", "move-prediction", str(folder / "train.sgf"), "--size", "7", "--quiet"]
@@ -112,7 +100,7 @@ def test_a_killed_training_goes_on_to_the_same_model(folder, tmp_path) -> None:
         (["evaluate", "move-prediction", "test.sgf", "--model", "nothing"], "nothing"),
         (["train", "move-prediction", "test.sgf", "--size", "13", "--out", "x.safetensors"],
          "no games of size 13"),
-        (["lab", "move-prediction", "--set", "reranked=20,many"], "reranked=20,many is not"),
+        (["lab", "move-prediction", "--set", "tops=20,many"], "tops=20,many is not"),
         (["predict", "test.sgf", "--move", "400", "--model", "small.safetensors"], "no move 400"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rows of the tables of move prediction: what they share, what they keep, and their figures."""
+"""The experiments at tiny sizes: their games, what they keep, and the form of their rows."""
 
 from __future__ import annotations
 
@@ -10,120 +10,138 @@ import pytest
 from tengen.board import Board, play_random
 from tengen.errors import TengenError
 from tengen.lab.steps import LabContext
-from tengen.papers.move_prediction import MovePredictor, PredictionSettings
-from tengen.papers.move_prediction import experiments as lab
+from tengen.papers.move_prediction import PredictionSettings, experiments, questions, trainings
 from tengen.papers.move_prediction.model import TOPS
+from tengen.papers.move_prediction.patterns import picture, telling_patterns
+from tengen.papers.move_prediction.sources import games_of_ranks, hold_out, sample_games
 from tengen.papers.move_prediction.training import train
 from tengen.records import GameRecord
-from tengen.records.arrays import GameArrays, from_records
+from tengen.records.arrays import from_records
 
-SETTINGS = PredictionSettings(games=12, top=5, seed=3)
-
-
-@pytest.fixture(scope="module")
-def games() -> tuple[GameArrays, GameArrays]:
-    return lab.hold_out(lab.sample_games(18, 7, seed=1), 4, seed=3)
+TABLES = experiments.PredictionTables(
+    made=16, board=7, test_games=4, width_games=(8,), widths=(0.0, 0.9), top_games=8, tops=(0, 20),
+    sizes=(8, 16), solvers=("optimum", "passes"), iterations=5, patterns=2,
+)  # fmt: skip
 
 
-def test_games_are_held_out_by_the_seed(games: tuple[GameArrays, GameArrays]) -> None:
-    rest, test = games
-    assert (len(rest), len(test)) == (14, 4)
-    again = lab.hold_out(lab.sample_games(18, 7, seed=1), 4, seed=3)[1]
-    assert np.array_equal(again.moves, test.moves)
-    with pytest.raises(TengenError, match="18 games: too few to hold out 17"):
-        lab.hold_out(lab.sample_games(18, 7, seed=1), 17, seed=3)
+def test_games_are_held_out_by_the_seed() -> None:
+    rest, test = hold_out(sample_games(8, 7, seed=1), 3, seed=3)
+    assert (len(rest), len(test)) == (5, 3)
+    assert np.array_equal(hold_out(sample_games(8, 7, seed=1), 3, seed=3)[1].moves, test.moves)
+    with pytest.raises(TengenError, match="8 games: too few to hold out 7"):
+        hold_out(sample_games(8, 7, seed=1), 7, seed=3)
 
 
-def test_rows_that_share_frequencies_are_those_of_a_training_each(
-    games: tuple[GameArrays, GameArrays],
+def test_each_training_of_the_tables_is_done_once() -> None:
+    plan = experiments.PredictionTables().plan(seed=0)
+    assert len(plan) == len(set(plan)) == 11 + 11 + 4 + 3 + 4
+    shared = trainings.Training(2000, 0.9, 20, "optimum", 0)
+    assert plan.count(shared) == 1
+
+
+def test_rows_have_the_hits_of_every_game_and_training(tmp_path: Path) -> None:
+    made = {each.name: list(each.rows) for each in experiments.tables(_context(tmp_path), TABLES)}
+    rows, phases = made["move-prediction"], made["move-prediction-phases"]
+    assert len(made["move-prediction-trainings"]) == len(TABLES.plan(3)) == 6
+    assert len(rows) == 6 * 4 and {row["solver"] for row in rows} == {"optimum", "passes"}
+    for row in rows:
+        hits = [row[f"hits{top}"] for top in TOPS]
+        assert hits == sorted(hits) and hits[-1] <= row["moves"]
+    last = [r for r in rows if r["games"] == 16 and r["solver"] == "optimum"]
+    assert sum(row["moves"] for row in phases) == sum(row["moves"] for row in last)
+    assert sum(r["hits1"] for r in phases) == pytest.approx(sum(r["hits1"] for r in last), abs=0.1)
+    for row in made["move-prediction-trainings"]:
+        assert row["seconds"] > 0 and row["peak_memory"] > 0
+        assert row["iterations"] <= (5 if row["solver"] == "optimum" else 3)
+
+
+def _context(folder: Path) -> LabContext:
+    return LabContext(folder, 3, 1)
+
+
+def test_a_finished_training_is_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables = lab.TableRows(*games, SETTINGS)
-    alone = lab.measure(train(games[0], SETTINGS), games[1])
-    assert tables.reranked(5) == {
-        **alone, "top": 5, "beyond": tables.reranked(5)["beyond"], "paper": None,
-    }  # fmt: skip
-    assert tables.width(0.9)["top1"] == alone["top1"]
-    # A row does not change what another one finds.
-    first = tables.width(0.9)
-    tables.width(5.0)
-    assert tables.width(0.9) == first and first["paper"] == 0.2824
-    assert tables.reranked(0)["beyond"] is None
+    context = _context(tmp_path)
+    first = [list(each.rows) for each in experiments.tables(context, TABLES)]
+    monkeypatch.setattr(experiments, "train", None)
+    assert [list(each.rows) for each in experiments.tables(context, TABLES)] == first
 
 
-def problem(seed: int) -> tuple[np.ndarray, np.ndarray, int]:
-    rng = np.random.default_rng(seed)
-    features = np.array([rng.choice(60, 6, replace=False) for _ in range(400)])
-    truth = rng.standard_normal(60) * (rng.random(60) < 0.4)
-    chance = 1 / (1 + np.exp(-truth[features].sum(axis=1)))
-    return features.astype(np.int64), (rng.random(400) < chance).astype(np.int64), 60
+def test_hits_by_game_add_up_to_the_evaluation() -> None:
+    games, test = hold_out(sample_games(12, 7, seed=1), 4, seed=3)
+    model = train(games, PredictionSettings(top=5))
+    measured = experiments.MovePredictor.of(model, PredictionSettings()).evaluate(test)
+    hits, counts = trainings.hits_by_game(model, test, workers=2)
+    assert hits.sum(axis=0) == pytest.approx(measured.hits) and len(hits) == 4
+    assert np.array_equal(counts.sum(axis=0), measured.counts)
 
 
-@pytest.mark.parametrize("width", [0.3, 0.9, 3.0])
-def test_the_exact_solver_finds_liblinears_optimum(width: float) -> None:
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    features, labels, count = problem(1)
-    dense = np.zeros((len(features), count))
-    np.put_along_axis(dense, features, 1.0, axis=1)
-    peer = linear_model.LogisticRegression(
-        l1_ratio=1.0, C=1 / width, fit_intercept=False, solver="liblinear", tol=1e-10,
-        max_iter=20_000,
-    ).fit(dense, labels)  # fmt: skip
-    weights, violation = lab.fit_exactly(features, labels, count, width)
-    assert violation < 1e-3
-    assert np.allclose(weights, peer.coef_[0], atol=2e-3)
+def test_too_few_games_are_refused(tmp_path: Path) -> None:
+    size = experiments.PredictionTables(made=8, board=7, test_games=2, sizes=(16,), top_games=8)
+    with pytest.raises(TengenError, match="8 games to learn from"):
+        experiments.tables(_context(tmp_path), size)
 
 
-def test_a_weight_is_zero_exactly_within_the_width() -> None:
-    features, labels, count = problem(2)
-    weights, _ = lab.fit_exactly(features, labels, count, 2.0)
-    error = 1 / (1 + np.exp(-weights[features].sum(axis=1))) - labels
-    gradient = np.bincount(features.ravel(), np.repeat(error, features.shape[1]), count)
-    zero = weights == 0
-    assert zero.any() and not zero.all()
-    assert np.all(np.abs(gradient[zero]) <= 2.0 + 1e-3)
-    assert np.allclose(np.abs(gradient[~zero]), 2.0, atol=1e-3)
-    # A wide enough constraint leaves nothing.
-    assert not lab.fit_exactly(features, labels, count, 500.0)[0].any()
+def test_the_match_has_a_row_for_each_game(tmp_path: Path) -> None:
+    size = experiments.MatchSize(
+        made=8, board=7, test_games=2, games=8, match_games=2, opponent="random"
+    )
+    [made] = experiments.match(_context(tmp_path), size)
+    assert [{row["black"], row["white"]} for row in made.rows] == [{"paper", "opponent"}] * 2
+    assert made.settings["opponent"] == "random"
 
 
-def test_a_row_can_be_fitted_exactly(games: tuple[GameArrays, GameArrays]) -> None:
-    row = lab.TableRows(*games, SETTINGS).width(0.5, exact=True)
-    assert row["violation"] <= 0.1 and row["features"] > 0
+def test_own_lines_are_as_long_as_the_games(tmp_path: Path) -> None:
+    size = questions.OwnMoves(
+        made=12, board=7, games=12, test_games=3, expert="static", start=6, plies=9, every=3
+    )
+    [made] = questions.own_moves(_context(tmp_path), size)
+    rows = list(made.rows)
+    assert len(rows) == 3 * 2 * 2
+    assert {(row["line"], row["features"]) for row in rows} == {
+        (line, name) for line in ("expert", "own") for name in ("history", "none")
+    }
+    assert all(0 <= row["hits1"] <= row["hits5"] <= row["moves"] <= 3 for row in rows)
 
 
-def test_a_row_is_measured_once_for_the_same_games_and_settings(
-    games: tuple[GameArrays, GameArrays], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    size = lab.PredictionTables(widths=(0.9,), reranked=(0, 5), sizes=(6, 12))
-    context = LabContext(tmp_path, 3, 1)
-    found = lab.measure_tables(context, size, *games, SETTINGS)
-    assert [row["games"] for row in found["sizes"]] == [6, 12]
-    (kept,) = (tmp_path / "move-prediction").glob("paper-12-*.safetensors")
-    rates = MovePredictor.load(kept).evaluate(games[1])
-    assert rates.rate(1) == pytest.approx(found["sizes"][1]["top1"], abs=0.01)
-    monkeypatch.setattr("tengen.papers.move_prediction.experiments.measure", None)
-    assert lab.measure_tables(context, size, *games, SETTINGS) == found
-    with pytest.raises(TypeError):  # other games
-        lab.measure_tables(context, size, games[1], games[0], SETTINGS)
-    assert [sheet.title.split(":")[0] for sheet in lab.result_tables(found)] == [
-        "Table I", "Table II", "Tables III and IV",
-    ]  # fmt: skip
-    assert lab.growth(found["sizes"]).lines[0].name == "first choice"
-    assert {row.where for row in lab.trends(found)} == {"Table I", "Table II", "Table III"}
-    assert len(lab.rule(found["reranked"])) == 1 and lab.rule(found["reranked"][:1]) == []
-    assert [row.claim for row in lab.cells(found)] == ["araki.table1.0.9"] + [
-        f"araki.table2.0.{rank}" for rank in TOPS
-    ]
+def test_pruning_keeps_more_with_more_moves(tmp_path: Path) -> None:
+    size = questions.Pruning(
+        made=12, board=9, games=12, test_games=2, evaluator="area", every=10, match_games=0
+    )
+    [made] = questions.pruning(_context(tmp_path), size)
+    rows = list(made.rows)
+    lost = [row["lost"] for row in rows[: len(size.widths)]]
+    assert lost == sorted(lost, reverse=True) and lost[-1] == 0
+    assert all(row["kept"] == (row["lost"] == 0) for row in rows)
 
 
-def test_the_shipped_predictor_is_compared_with_the_paper() -> None:
-    assert {row.where for row in lab.card_rows()} == {"Table IV"}
-    assert len(lab.card_rows()) % len(lab.RANKS) == 0
+def test_games_are_grouped_by_the_weaker_player(tmp_path: Path) -> None:
+    text = b""
+    for seed, (black, white) in enumerate((("6d", "9d"), ("8d", "7d"), ("9d", "1p"), ("6d", ""))):
+        board = play_random(Board(9), 12, np.random.default_rng(seed))
+        record = GameRecord(9, 9, moves=list(board.moves)).sgf()
+        text += record.replace(b"(;", f"(;BR[{black}]WR[{white}]".encode(), 1) + b"\n"
+    (tmp_path / "some.sgf").write_bytes(text)
+    context = LabContext(tmp_path, 0, 1, collection=tmp_path)
+    assert len(games_of_ranks(context, "some.sgf", 9, "6d", "7d")) == 1
+    assert len(games_of_ranks(context, "some.sgf", 9, "7d", "8d")) == 1
+    assert len(games_of_ranks(context, "some.sgf", 9, "8d", None)) == 1
 
 
-def test_patterns_are_drawn_most_likely_first() -> None:
+def test_random_moves_make_the_player_weaker_and_groups_of_games_follow(tmp_path: Path) -> None:
+    size = questions.RankSize(
+        made=6, board=7, groups=("0.5", "0"), games=6, test_games=2, trainings=2
+    )
+    [made] = questions.ranks(_context(tmp_path), size)
+    rows = list(made.rows)
+    assert len(rows) == 2 * 2 * 2 * 2 and made.seeds == [3, 4]
+
+
+def test_patterns_are_found_most_likely_first() -> None:
     boards = [play_random(Board(5), 12, np.random.default_rng(seed)) for seed in range(24)]
     games = from_records([GameRecord(rows=5, cols=5, moves=board.moves) for board in boards])
-    found = lab.telling_patterns(games, PredictionSettings(), 4)
-    shares = [float(picture.title.split()[1]) for picture in found]
+    found = telling_patterns(games, PredictionSettings(), 4)
+    shares = [row["frequency"] for row in found]
     assert 0 < len(found) <= 4 and shares == sorted(shares, reverse=True)
+    assert "<svg" in picture(found[0]["cells"], shares[0]).svg

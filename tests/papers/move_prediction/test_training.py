@@ -15,15 +15,13 @@ from tengen.models import Run
 from tengen.papers.move_prediction import MovePredictor
 from tengen.papers.move_prediction import training as training_module
 from tengen.papers.move_prediction.kernels import salt
-from tengen.papers.move_prediction.model import TOPS, feature_count
+from tengen.papers.move_prediction.model import TOPS
 from tengen.papers.move_prediction.settings import TEMPLATES, PredictionSettings
 from tengen.papers.move_prediction.training import (
-    halves,
     join_counts,
     learn_frequencies,
     read_games,
     refuse_unsuitable,
-    samples,
     train,
 )
 from tengen.records.corpus import write_sgf
@@ -90,25 +88,6 @@ def test_reranking_changes_nothing_at_and_beyond_its_rank() -> None:
     for top in TOPS:
         if top >= 10:
             assert wild.rate(top) == pytest.approx(plain.rate(top), abs=0.02)
-
-
-def test_the_streaming_solver_comes_close_to_the_optimum() -> None:
-    from tengen.papers.move_prediction.experiments import fit_exactly
-
-    games = tasteful_games(40)
-    settings = PredictionSettings(top=8, passes=30, alpha=0.5)
-    model = train(games, settings)
-    part_b = halves(games, settings)[1]
-    features, labels = samples(games, model, part_b)
-    assert labels.sum() == games.lengths()[part_b].sum()
-
-    def objective(weights: np.ndarray) -> float:
-        margin = weights[features].sum(axis=1)
-        loss = np.logaddexp(0, margin).sum() - margin[labels == 1].sum()
-        return float(loss + settings.width * np.abs(weights).sum())
-
-    exact, _ = fit_exactly(features, labels, feature_count(len(model.frequency)), settings.width)
-    assert objective(exact) <= objective(model.weights) < 1.05 * objective(exact)
 
 
 def test_a_stopped_training_goes_on_exactly(tmp_path) -> None:

@@ -63,7 +63,14 @@ def number(
     return [min(value, cut) / unit]
 
 
-def inputs(grid: Grid, friend: int, lead: float, features: str, binary: dict[str, bool]) -> Array:
+def inputs(
+    grid: Grid,
+    friend: int,
+    lead: float,
+    features: str,
+    binary: dict[str, bool],
+    edges: str = "everywhere",
+) -> Array:
     """Return the dense inputs; `lead` is prisoners and komi from Black's view."""
     image, _ = normal_image(grid, friend)
     rows, cols = image.shape
@@ -88,7 +95,9 @@ def inputs(grid: Grid, friend: int, lead: float, features: str, binary: dict[str
         for p in np.ndindex(rows, cols):
             flag = binary[feature]
             size = 5 if flag else 1
-            if feature == "B":
+            if feature == "B" and edges == "stones" and p not in facts:
+                parts.append(np.zeros(2 * size))
+            elif feature == "B":
                 for d in (min(p[1], cols - 1 - p[1]), min(p[0], rows - 1 - p[0])):
                     parts.append(np.array(number(d, 0, 4, flag, 4, 1000)))
             elif p not in facts:

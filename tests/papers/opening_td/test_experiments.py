@@ -1,91 +1,111 @@
-"""Tables of players: played once, continued, and counted right."""
+"""Experiments return rows, continue after a stop, and give the same rows again."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
 from tengen.errors import SpecError, TengenError
+from tengen.lab.evidence import NewRows
 from tengen.lab.steps import LabContext
-from tengen.papers.opening_td import OpeningTD, TDSettings
+from tengen.papers.opening_td import OpeningTD, TDSettings, training
 from tengen.papers.opening_td import experiments as lab
+from tengen.papers.opening_td.settings import SETS
 
-TINY = lab.InputTables(
-    games=2, pair_games=2, expert="playouts:1", rows=5, features=("A", "AE"), curve_games=2
-)
+EXPERIMENTS = {each.name: each for each in lab.EXPERIMENTS}
+TINY: dict[str, Any] = {"games": 2, "trainings": 2, "expert": "playouts:1", "rows": 5}
 
 
-def test_tables_continue_and_report(tmp_path: Path) -> None:
-    first = lab.tables(LabContext(tmp_path, 0, 1), TINY)
-    journal = tmp_path / "opening-td" / "tables" / "seed-0" / "matches.jsonl"
+def run(name: str, size: Any, folder: Path, seed: int = 0) -> list[NewRows]:
+    found = EXPERIMENTS[name].run(LabContext(folder, seed, 1), size)
+    return [replace(each, rows=list(each.rows)) for each in found]
+
+
+def test_round_robins_have_every_pair_once(tmp_path: Path) -> None:
+    size = lab.InputsSize(**TINY, pair_games=2, features=("A", "AB", "ACE"))
+    [found] = run("opening-td-inputs", size, tmp_path)
+    rows: list[Any] = list(found.rows)
+    met = Counter((row["seed"], row["a"], row["b"]) for row in rows)
+    # Three pairs in each encoding and three pairs of twins, for each of two seeds.
+    assert len(met) == len(rows) == 2 * (3 + 3 + 3)
+    assert ("AB-binary", "AB-scalar") in {(row["a"], row["b"]) for row in rows}
+    assert all(row["games"] == 2 and 0 <= row["wins"] <= 2 for row in rows)
+    assert found.seeds == [0, 1] and found.settings["games"] == 2
+    journal = tmp_path / "opening-td-inputs" / "matches.jsonl"
     before = journal.read_text()
-    assert lab.tables(LabContext(tmp_path, 0, 1), TINY) == first
+    assert run("opening-td-inputs", size, tmp_path) == [found]
     assert journal.read_text() == before
-    for encoding in lab.ENCODINGS:
-        shares = [e["value"] for e in first.data["wins"][encoding].values()]
-        assert sum(shares) == pytest.approx(1)
-    assert "Table 5: binary against its scalar twin" in [each.title for each in first.tables]
 
 
-def test_tables_with_other_settings_in_the_folder_are_refused(tmp_path: Path) -> None:
-    lab.tables(LabContext(tmp_path, 0, 1), replace(TINY, features=("A",)))
+def test_more_trainings_continue_a_run(tmp_path: Path) -> None:
+    size = lab.InputsSize(**{**TINY, "trainings": 1}, pair_games=2, features=("A", "AC"))
+    [one] = run("opening-td-inputs", size, tmp_path / "a")
+    [both] = run("opening-td-inputs", replace(size, trainings=2), tmp_path / "a")
+    [whole] = run("opening-td-inputs", replace(size, trainings=2), tmp_path / "b")
+    assert both == whole
+    assert [row for row in both.rows if row["seed"] == 0] == list(one.rows)
     with pytest.raises(TengenError, match="games 2 there, 3 asked"):
-        lab.tables(LabContext(tmp_path, 0, 1), replace(TINY, features=("A",), games=3))
+        run("opening-td-inputs", replace(size, games=3), tmp_path / "a")
 
 
-def test_seeds_may_be_run_one_at_a_time(tmp_path: Path) -> None:
-    size = replace(TINY, games=1, referee="playouts:2", features=("A", "AB", "AC"))
-    for seed in (0, 1):
-        lab.tables(LabContext(tmp_path / "parts", seed, 1), size)
-    values = [
-        lab.tables(LabContext(tmp_path / folder, 0, 1), replace(size, seeds=2)).data
-        for folder in ("parts", "whole")
-    ]
-    assert values[0] == values[1]
-    assert all(curve == [] for curve in values[0]["figure4"].values())
-    assert values[0]["referee"] == "playouts:2" and values[0]["expert"] == "playouts:1"
-    assert len(values[0]["wins"]["scalar"]["A"]["by_seed"]) == 2
-
-
-def test_players_that_differ_are_told_from_seeds_that_differ() -> None:
-    paper = {"A": 40, "AB": 50, "AC": 60}
-    clear = {"A": [0.30, 0.31, 0.29], "AB": [0.50, 0.49, 0.51], "AC": [0.70, 0.70, 0.70]}
-    found = lab.spread(clear, paper)
-    assert found is not None and found["different_pairs"] == found["pairs"] == 3
-    assert found["rank_with_paper"] == pytest.approx(1)
-    noise = {"A": [0.30, 0.70, 0.50], "AB": [0.60, 0.41, 0.51], "AC": [0.60, 0.30, 0.65]}
-    found = lab.spread(noise, paper)
-    assert found is not None and found["different_pairs"] == 0
-    assert found["run_sd"] == pytest.approx(
-        np.sqrt(np.mean([np.var(v, ddof=1) for v in noise.values()]))
-    )
-    assert lab.spread({"A": [0.5]}, paper) is None
-
-
-def test_tables_count_what_was_played(tmp_path: Path) -> None:
-    size = lab.InputTables(pair_games=2, features=("A", "AB"), referee="playouts:3")
-    assert size.judged_by == "playouts:3"
-    rows = [
-        {"key": "7 A-scalar AB-scalar", "scores": [5.0, 0.0], "openings": [[1], [1]]},
-        {"key": "7 A-binary AB-binary", "scores": [-5.0, -1.0], "openings": [[1], [2]]},
-        {"key": "7 A-binary A-scalar", "scores": [1.0, 1.0], "openings": [[1], [3]]},
-        {"key": "7 AB-binary AB-scalar", "scores": [1.0, -1.0], "openings": [[1], [3]]},
-    ]
-    assert lab.duplicates(rows[0]) == 1
-    assert lab.wins_of({7: rows}, "scalar") == {"A": [0.75], "AB": [0.25]}
-    value = lab.tables_data(tmp_path, size, {7: rows})
-    assert value["twins"]["players"]["A"]["value"] == 1.0 and value["duplicates"] == 1
-    assert value["gains"]["scalar"]["B"]["points"]["value"] == -0.5
-    assert [sheet.title.split(":")[0] for sheet in lab.result_tables(value)] == [
-        "Table 1", "Table 2", "Table 3", "Table 4", "Table 5",
+def test_curves_are_measured_from_the_first_opening_to_the_last(tmp_path: Path) -> None:
+    size = lab.CurveSize(**{**TINY, "games": 4}, curve_every=2, curve_games=4)
+    [found] = run("opening-td", size, tmp_path)
+    rows: list[Any] = list(found.rows)
+    points = [(row["player"], row["seed"], row["openings"]) for row in rows]
+    assert sorted(points) == [
+        (f"ABCDE-{e}", seed, openings)
+        for e in ("binary", "scalar") for seed in (0, 1) for openings in (0, 2, 4)
     ]  # fmt: skip
-    # One seed has the interval of its games, several that of the seeds, within 0 and 1.
-    assert lab.interval_of([0.5], 100) == pytest.approx((0.404, 0.596), abs=1e-3)
-    assert lab.interval_of([0.5]) is None
-    assert lab.interval_of([0.9, 1.0], 100) == (pytest.approx(0.3147, abs=1e-4), 1.0)
+    assert all(row["games"] == 4 and row["wins"] in (0, 1, 2, 3, 4) for row in rows)
+
+
+def test_gnugo_sees_every_player_once_and_abcde_with_every_seed(tmp_path: Path) -> None:
+    size = lab.GnuGoSize(
+        **TINY, pair_games=2, features=("A", "ABCDE"), curve_every=2, curve_games=2
+    )
+    matches, curves = run("opening-td-gnugo", size, tmp_path)
+    assert matches.seeds == [0] and len(list(matches.rows)) == 1
+    assert curves.seeds == [0, 1]
+    assert {(row["seed"], row["player"]) for row in curves.rows} == {
+        (0, "ABCDE-scalar"), (1, "ABCDE-scalar"),
+    }  # fmt: skip
+
+
+def test_without_gnugo_its_experiment_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab, "find_program", lambda name: None)
+    with pytest.raises(TengenError, match="GNU Go is not installed"):
+        run("opening-td-gnugo", lab.GnuGoSize(), tmp_path)
+
+
+def test_feature_b_on_stones_is_matched_with_the_literal_one(tmp_path: Path) -> None:
+    [found] = run("opening-td-edges", lab.MatchSize(**TINY, pair_games=2), tmp_path)
+    pairs = {(row["a"], row["b"]) for row in found.rows}
+    assert len(pairs) == 12 and ("AB-scalar-stones", "AB-scalar") in pairs
+    model = tmp_path / "opening-td-edges" / "seed-1" / "AB-scalar-stones" / "model.safetensors"
+    assert OpeningTD.load(model).settings.edges == "stones"
+
+
+def test_a_corner_is_learned_and_matched(tmp_path: Path) -> None:
+    size = lab.JosekiSize(**TINY, corner=3, plies=4, curve_every=2, curve_games=2, pair_games=2)
+    matches, curves = run("opening-td-joseki", size, tmp_path)
+    assert {(row["a"], row["b"]) for row in matches.rows} == {("corner-binary", "whole-binary")}
+    assert {row["player"] for row in curves.rows} == {"corner-binary"}
+
+
+def test_the_papers_scale_is_the_full_size() -> None:
+    for name in ("opening-td", "opening-td-inputs", "opening-td-gnugo"):
+        full = EXPERIMENTS[name].full
+        assert full.games == 3000 and full.trainings == 5 and full.rows == 9
+    assert EXPERIMENTS["opening-td-inputs"].full.sets == SETS and len(SETS) == 16
+    assert "gnugo" in EXPERIMENTS["opening-td-gnugo"].full.expert
+    assert EXPERIMENTS["opening-td-gnugo"].named_only
 
 
 def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
@@ -93,56 +113,39 @@ def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
     OpeningTD(settings=TDSettings(rows=5, plies=6, hidden=3)).draw().save(model)
     log = tmp_path / "parts.jsonl"
     first, job = (
-        lab.MatchJob(str(model), "random", "playouts:1", games, seed=3) for games in (50, 100)
+        training.MatchJob(str(model), "random", "playouts:1", games, seed=3) for games in (50, 100)
     )
-    lab.evaluate(first, log=log)
-    whole = lab.evaluate(job, log=log)
+    training.evaluate(first, log=log)
+    whole = training.evaluate(job, log=log)
     assert len(log.read_text().splitlines()) == 2
-    assert whole == lab.evaluate(job)
+    assert whole == training.evaluate(job)
     log.write_text(log.read_text()[:-9])  # as a kill leaves it
-    assert lab.evaluate(job, log=log) == whole
+    assert training.evaluate(job, log=log) == whole
     log.write_text(log.read_text().replace('"scores": [', '"scores": [1.0, 1.0, '))
-    assert lab.evaluate(job, log=log)["games"] == 104
+    assert training.evaluate(job, log=log)["games"] == 104
     log.write_text("nonsense\n")
     with pytest.raises(TengenError, match="is damaged"):
-        lab.evaluate(job, log=log)
+        training.evaluate(job, log=log)
 
 
 def test_experts_and_opponents_are_named_in_words() -> None:
     with pytest.raises(TengenError, match="must be followed by a number"):
-        lab.make_expert("playouts:few")
-    job = lab.TrainJob("nowhere", TDSettings(opponent="random"))
+        training.make_expert("playouts:few")
+    job = training.TrainJob("nowhere", TDSettings(opponent="random"))
     with pytest.raises(TengenError, match="random_opponent"):
-        lab.train(job)
+        training.train(job)
     assert not Path("nowhere").exists()
-
-
-def test_gains_follow_the_papers_own_tables() -> None:
-    """Table 2 is a mean of ratios and Table 4 a mean of differences: the paper's numbers say so."""
-    tables = (("table1.scalar", "table2.scalar"), ("table3.binary", "table4.binary"))
-    for (wins, gained), measure in zip(tables, ("relative", "points"), strict=True):
-        paper = lab.PAPER.figures(f"huang.{gained}")
-        shares = {f: [w] for f, w in lab.PAPER.figures(f"huang.{wins}").items()}
-        for feature, gain in lab.gains_of(shares, paper).items():
-            assert gain[measure]["value"] == pytest.approx(paper[feature], abs=0.0075), feature
-
-
-def test_a_player_that_won_nothing_has_no_ratio() -> None:
-    paper = lab.PAPER.figures("huang.table2.scalar")
-    shares = {"A": [0.0], "AB": [0.5], "AC": [0.5], "ABC": [0.75]}
-    gains = lab.gains_of(shares, paper)
-    assert gains["B"]["relative"]["value"] == 0.5  # by AC and ABC alone
-    assert gains["B"]["points"]["value"] == (0.5 + 0.25) / 2
-    gains = lab.gains_of({"A": [0.0], "AB": [0.5]}, paper)
-    assert gains["B"]["relative"]["value"] is None and gains["B"]["points"]["value"] == 0.5
 
 
 def test_a_curve_is_read_from_the_rows_of_a_run(tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_text('{"step": 10, "win_rate": 0.5}\n')
-    assert lab.curve_of(tmp_path) == [{"games": 10, "win_rate": 0.5}]
+    assert training.curve_of(tmp_path) == [{"games": 10, "win_rate": 0.5}]
 
 
 def test_sizes_are_checked() -> None:
-    assert lab.InputTables().judged_by == "builtin"
+    assert lab.InputsSize().judged_by == "builtin"
+    assert lab.InputsSize(referee="playouts:3").judged_by == "playouts:3"
     with pytest.raises(SpecError):
-        lab.InputTables(games=0)
+        lab.InputsSize(games=0)
+    with pytest.raises(SpecError, match="AX"):
+        lab.InputsSize(features=("AX",))

@@ -38,17 +38,19 @@ def lead(board: Board, komi: float) -> float:
     return black - white - komi
 
 
+@pytest.mark.parametrize("edges", ["everywhere", "stones"])
 @pytest.mark.parametrize("encoding", ["scalar", "binary", "mixed"])
 @pytest.mark.parametrize("shape", [(9, 9), (5, 7), (13, 13)])
-def test_inputs_equal_the_slow_reference(encoding: str, shape: tuple[int, int]) -> None:
+def test_inputs_equal_the_slow_reference(encoding: str, shape: tuple[int, int], edges: str) -> None:
     for number, board in enumerate(random_boards(*shape, 6, seed=len(encoding))):
         chosen = TDSettings(
-            features=SETS[-1 - number], encoding=encoding, rows=shape[0], cols=shape[1]
-        )
+            features=SETS[-1 - number], encoding=encoding, rows=shape[0], cols=shape[1],
+            edges=edges,
+        )  # fmt: skip
         for friend in (BLACK, WHITE):
             fast = dense_inputs(board, chosen, friend=friend, komi=5.5)
             want = slow.inputs(
-                board.grid(), friend, lead(board, 5.5), chosen.features, dict(chosen.binary)
+                board.grid(), friend, lead(board, 5.5), chosen.features, dict(chosen.binary), edges
             )
             assert fast.shape == want.shape == (chosen.n_inputs,)
             np.testing.assert_allclose(fast, want, atol=1e-15, err_msg=f"{chosen}\n{board}")
@@ -89,3 +91,11 @@ def test_numbers_of_inputs_are_the_papers(
     for encoding, count in (("scalar", scalar), ("binary", binary)):
         assert TDSettings(features=features, encoding=encoding, rows=size).n_inputs == count
     assert len(SETS) == 16 and SETS[0] == "A" and SETS[-1] == "ABCDE"
+
+
+def test_feature_b_is_the_same_in_every_position_unless_only_stones_have_it() -> None:
+    boards = random_boards(9, 9, 3, seed=1, share=0.4)
+    for edges, same in (("everywhere", True), ("stones", False)):
+        chosen = TDSettings(features="AB", encoding="scalar", edges=edges)
+        found = {dense_inputs(b, chosen, friend=BLACK, komi=5.5)[163:].tobytes() for b in boards}
+        assert (len(found) == 1) is same

@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tengen.board import BLACK, WHITE, Board
+from tengen.board.coordinates import point_at
 from tengen.errors import ModelError, SpecError, TengenError
 from tengen.models import Run
 from tengen.papers.opening_td import OpeningTD, TDSettings, learner, play_match
@@ -20,6 +21,7 @@ from tengen.papers.opening_td.kernels import MOVE, rate_moves
 from tengen.papers.opening_td.learner import dense_inputs
 from tengen.papers.opening_td.settings import DEFAULTS, SELF
 from tengen.players.evaluators import PlayoutExpert
+from tengen.players.simple import static_move_values
 
 sys.path.insert(0, str(Path(__file__).parent))
 import slow_opening_td as slow
@@ -169,10 +171,16 @@ def test_a_match_of_players_needs_terms() -> None:
         play_match("random", "random", EXPERT, games=2, seed=1)
 
 
-@pytest.mark.parametrize("encoding", ["scalar", "binary", "mixed"])
-def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None:
+@pytest.mark.parametrize(
+    ("encoding", "edges"),
+    [
+        ("scalar", "everywhere"), ("binary", "everywhere"), ("mixed", "everywhere"),
+        ("scalar", "stones"), ("binary", "stones"),
+    ],
+)  # fmt: skip
+def test_candidates_are_rated_as_the_positions_after_them(encoding: str, edges: str) -> None:
     """What a move changes, added up, is the position after it; on crowded boards with captures."""
-    learner = player(rows=6, hidden=7, seed=8, encoding=encoding).draw()
+    learner = player(rows=6, hidden=7, seed=8, encoding=encoding, edges=edges).draw()
     tables, layout, room, _ = learner.desk
     copy = slow.SlowLearner(learner.net_, 0.0, 0.0)
     rng = np.random.default_rng(0)
@@ -190,6 +198,37 @@ def test_candidates_are_rated_as_the_positions_after_them(encoding: str) -> None
             assert rated[move] == pytest.approx(copy.output(x), abs=1e-12)
         board.play(board.to_point(rng.choice([p for p in board.legal_moves if p] or [0])))
     assert captured > 20
+
+
+def test_moves_are_confined_to_a_corner() -> None:
+    learner = player(**{**SMALL, "rows": 7, "corner": 4}, explore=0.5).draw()
+    played, _ = learner.one_game(EXPERT)
+    match = play_match(learner, "random", EXPERT, games=4, seed=1)
+    whole = player(**{**SMALL, "rows": 7}).draw()
+    match.openings += play_match(
+        learner, whole, EXPERT, games=4, seed=1, terms=learner.settings
+    ).openings
+    boards = [Board(7, komi=5.5) for _ in match.openings]
+    for board, moves in zip(boards, match.openings, strict=True):
+        for move in moves:
+            board.push(move)
+    for board in [played, *boards]:
+        cells = np.argwhere(board.grid())
+        assert len(cells) and cells.max() < 4
+    with pytest.raises(TengenError, match="corner"):
+        play_match(learner, Corner(), EXPERT, games=2, seed=1)
+
+
+def test_static_rules_choose_the_candidates() -> None:
+    one, all_ = (player(rows=7, hidden=4, seed=2, knowledge=k).draw() for k in (1, 49))
+    board = Board(7, komi=5.5)
+    for _ in range(6):
+        values = static_move_values(board)
+        assert one.best_move(board) == point_at(int(values.argmax()), 7, 7)
+        playable = {point_at(int(c), 7, 7) for c in np.flatnonzero(np.isfinite(values))}
+        assert all_.best_move(board) in playable
+        assert one.priors(board).max() == 1.0
+        board.play(one.best_move(board))
 
 
 def test_settings_without_sense_are_refused(tmp_path: Path) -> None:

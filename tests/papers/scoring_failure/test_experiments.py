@@ -1,4 +1,4 @@
-"""The paper's scoring network on a few games; GNU Go, whose failures cost only their own games."""
+"""Self-made games; GNU Go, whose failures cost only their own games."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from tests.needs import need
 
 from tengen.board import Board
 from tengen.errors import TengenError
-from tengen.lab.steps import LabContext
-from tengen.papers.scoring_failure import experiments as scoring
-from tengen.papers.scoring_failure.experiments import DeadLists, make_games
+from tengen.papers.scoring_failure.experiments import make_games
+from tengen.papers.scoring_failure.others import DeadLists, measure
 from tengen.records import loads
-from tengen.records.arrays import from_records
 from tengen.scoring.game_score import Accuracy, read_scored_games
 from tengen.scoring.training import label
 
@@ -78,26 +76,6 @@ def engine(tmp_path):
 
 def record(komi, result="B+6.5"):
     return next(iter(loads(sgf(komi, result).encode(), "test")))
-
-
-def test_every_version_is_trained_and_told() -> None:
-    games = from_records(make_games(10, 5, seed=2))
-    told: list[str] = []
-    runs = scoring.train_versions(games, counts=(4,), steps=3, say=told.append)
-    assert len(runs) == len(told) == 9
-    assert {run["energy"] for run in runs} == {"step", "linear", "soft score"}
-    assert {run["games"] for run in runs} == {4}
-    assert scoring.paper_games(games).x.shape[1] == 46
-
-
-def test_the_failure_is_shown_with_its_reasons(tmp_path: Path) -> None:
-    path = tmp_path / "games.sgf"
-    path.write_bytes(b"\n".join(game.sgf() for game in make_games(6, 5, seed=2)))
-    size = scoring.Size(made=0, train=str(path), counts=(4,), steps=3)
-    result = scoring.failure(LabContext(tmp_path, 0, 1), size)
-    assert len(result.points) == 6 and result.points == result.data["faults"]
-    assert result.data["paper"]["exact"] == 0.0
-    assert len(result.tables[0].rows) == len(result.data["runs"]) == 9
 
 
 def test_games_repeat_themselves_and_have_their_true_score() -> None:
@@ -170,9 +148,7 @@ def test_failed_games_count_as_wrong_and_are_counted(engine, tmp_path):
     seen: list[tuple[str, int, int]] = []
     lists = DeadLists(10, limit=60, program=engine)
     games = read_scored_games([file])
-    row = scoring.measure(
-        lists.engine, lists.margin, games, "careful", lambda *about: seen.append(about)
-    )
+    row = measure(lists.engine, lists.margin, games, "careful", lambda *about: seen.append(about))
     assert row["failed"] == 1 and row["exact"] == 0.5 and row["winner"] == 0.75
     assert seen[-1] == ("fakego level 10", 4, 4)
 

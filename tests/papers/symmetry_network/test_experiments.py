@@ -1,55 +1,90 @@
-"""Figure 1 of symmetry networks with its trend, and designs compared, on tiny sizes."""
+"""The experiments' rows: complete, resumed exactly, the same for any number of workers."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tengen.cli import run
 from tengen.errors import SpecError
-from tengen.models import Run
-from tengen.papers.symmetry_network import SymmetryNetwork, SymmetrySettings
-from tengen.papers.symmetry_network.experiments import SnapshotTournament, figure_1, learning_curve
+from tengen.lab.steps import LabContext
+from tengen.papers.symmetry_network import experiments as module
+from tengen.papers.symmetry_network.experiments import (
+    DesignsSize,
+    EvolutionSize,
+    NetworkSize,
+    TrainingSize,
+    WeightsSize,
+    train_all,
+)
+
+TINY = {"seeds": 2, "games": 8, "linear_games": 4, "snapshot_every": 4, "board": 5}
 
 
-def lab(*arguments):
-    return run(["lab", *arguments, "--quiet", "--json"])
+def context(folder: Path, workers: int = 1) -> LabContext:
+    return LabContext(folder, 3, workers, step="test")
 
 
-def test_snapshots_play_each_other(tmp_path, capsys):
-    sizes = {"games": 8, "linear_games": 8, "batch": 2, "size": 5, "snapshot_every": 2}
-    settings = SymmetrySettings(rate=2e-4, **sizes)
-    with Run.open(tmp_path, SymmetryNetwork.kind, settings) as training:
-        SymmetryNetwork(settings=settings).fit(run=training)
-    options = ["--set", "games=2", "--set", "size=5", "--out", str(tmp_path / "lab")]
-    name = "symmetry-snapshots"
-    assert lab(name, "--set", f"run={tmp_path}", *options) == 0
-    curve = json.loads(capsys.readouterr().out)["data"][name]
-    assert curve["games"] == [0, 2, 4, 6, 8]
-    assert sum(curve["rates"]) == pytest.approx(2.5)
-    assert curve["best"] in curve["games"]
-    options[-1] = str(tmp_path / "other")
-    assert lab(name, "--set", f"run={tmp_path / 'none'}", *options) == 1
-    assert "no snapshots" in capsys.readouterr().err
-    assert lab(name, *options) == 1
-    assert "needs the folder of a training" in capsys.readouterr().err
+def test_every_pair_of_snapshots_meets(tmp_path: Path) -> None:
+    size = NetworkSize(**TINY, pair_games=2, panel_games=2, opponents=("random",))
+    training, games, panel = module.network(context(tmp_path), size)
+    rows = list(games.rows)
+    met = {(row["seed"], row["a"], row["b"], row["game"]) for row in rows}
+    pairs = ((0, 4), (0, 8), (4, 8))
+    assert met == {(s, a, b, g) for s in (3, 4) for a, b in pairs for g in (0, 1)}
+    assert len(rows) == len(met) and games.seeds == [3, 4] and games.settings["games"] == 8
+    assert {row["games"] for row in training.rows} == {4, 8}
+    assert len(list(panel.rows)) == 2 * 3 * 2
+    # Again: nothing is played, and the same rows with two workers from the beginning.
+    assert [list(each.rows) for each in module.network(context(tmp_path), size)][1] == rows
+    other = module.network(context(tmp_path / "other", workers=2), size)
+    assert list(other[1].rows) == rows
 
 
-def test_trend_test_sees_a_trend():
-    games = list(range(0, 200_000, 20_000))
-    n = len(games)
-    points = np.array(
-        [[5.0 + (i - j) * 0.4 if i != j else 0.0 for j in range(n)] for i in range(n)]
-    )
-    curve = learning_curve(games, points, 10)
-    assert curve["p_value"] < 0.01
-    assert curve["best"] == games[-1]
-    # Without a trend there is nothing to test.
-    assert learning_curve(games, np.full((n, n), 5.0), 10)["p_value"] is None
+def test_experiments_share_trainings_and_resume_them(tmp_path: Path) -> None:
+    size = TrainingSize(**TINY)
+    folders = train_all(context(tmp_path), size)
+    longer = train_all(context(tmp_path), replace(size, games=12), ["paper", "liberties"])
+    assert longer["paper", 3] == folders["paper", 3] and len(longer) == 4
+    assert train_all(context(tmp_path), replace(size, rate=1e-4))["paper", 3] not in longer.values()
+    with pytest.raises(SpecError, match="multiple"):
+        TrainingSize(games=7, snapshot_every=2)
+    with pytest.raises(SpecError, match="design"):
+        train_all(context(tmp_path), size, ["no such"])
 
 
-def test_one_snapshot_is_too_few():
-    with pytest.raises(SpecError, match="at least two"):
-        figure_1([SymmetryNetwork.load("isn-9x9")], SnapshotTournament(games=2))
+def test_designs_meet_the_papers_of_the_same_seed(tmp_path: Path) -> None:
+    size = DesignsSize(**TINY, designs=("liberties",), match_games=2, opponents=("random",))
+    [found] = module.designs(context(tmp_path), size)
+    met = {(row["design"], row["opponent"]) for row in found.rows}
+    assert met == {("paper", "random"), ("liberties", "random"), ("liberties", "paper")}
+
+
+def test_evolution_begins_where_td_was(tmp_path: Path) -> None:
+    size = EvolutionSize(**TINY, start=4, duel_games=2, needed=0.0, panel_games=2)
+    [found] = module.evolution(context(tmp_path), size)
+    rows = list(found.rows)
+    assert {(row["method"], row["games"]) for row in rows} == {
+        (method, games) for method in ("evolution", "td") for games in (4, 8)
+    }
+    at_start = [[r["score"] for r in rows if (r["method"], r["games"]) == (m, 4)] for m in
+                ("evolution", "td")]  # fmt: skip
+    assert at_start[0] == at_start[1]
+    [again] = module.evolution(context(tmp_path), size)
+    assert list(again.rows) == rows
+
+
+def test_counts_and_symmetry_errors() -> None:
+    counts, errors = module.weights(context(Path()), WeightsSize((5,), 2))
+    free = {
+        design: sum(
+            int(row["free"])
+            for row in counts.rows
+            if row["design"] == design and not str(row["part"]).startswith("B")
+        )
+        for design in ("paper", "untied")
+    }
+    assert free == {"paper": 714, "untied": 3150}
+    worst = {row["design"]: float(row["error"]) for row in errors.rows}
+    assert worst["paper"] < 1e-12 < worst["untied"]

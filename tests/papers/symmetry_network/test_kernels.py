@@ -9,7 +9,7 @@ from tengen.board import BLACK, EMPTY, WHITE, Board, index_of
 from tengen.board.kernels import new_state, play_move
 from tengen.papers.symmetry_network import SymmetryNetwork, SymmetrySettings
 from tengen.papers.symmetry_network import kernels as gk
-from tengen.papers.symmetry_network.learner import SIZE, make_room, packing, split
+from tengen.papers.symmetry_network.learner import make_room, packing, split
 from tengen.papers.symmetry_network.network import (
     Architecture,
     area_table,
@@ -22,13 +22,20 @@ READS = {EMPTY: (0, 3, 4), BLACK: (2, 6), WHITE: (1, 5)}
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"colour": True}, {"tied": False}, {"tied": False, "mixture": {"T": 1}}]
+    "options",
+    [
+        {},
+        {"colour": True},
+        {"tied": False},
+        {"tied": False, "mixture": {"T": 1}},
+        {"recurrent": True},
+    ],
 )
 def test_collect_is_the_transpose_of_flat(options):
     architecture = Architecture(**options)
     pack = packing(architecture)
     rng = np.random.default_rng(1)
-    free, flat = rng.normal(size=architecture.size), rng.normal(size=SIZE)
+    free, flat = rng.normal(size=architecture.size), rng.normal(size=pack.shape)
     assert pack.expand(free) @ flat == pytest.approx(free @ pack.collect(flat), rel=1e-5)
 
 
@@ -74,6 +81,7 @@ def value_of(board: Board, outputs: np.ndarray, table: np.ndarray) -> float:
         (9, 9, {}),
         (5, 7, {"categories": "liberties"}),
         (5, 5, {"mixture": {"T": 2, "F": 1}, "eyes": (0.3, 1.0)}),
+        (5, 6, {"recurrent": True}),
     ],
 )
 def test_positions_and_moves_are_valued_by_the_definition(rows, cols, options):
@@ -86,9 +94,11 @@ def test_positions_and_moves_are_valued_by_the_definition(rows, cols, options):
         if ply % 9 == 0:
             outputs = np.full((rows, cols, 7), 0.12)
             outputs[..., :3] = 0.5
+            past = None
             for _ in range(4):
                 symbols = symbols_of(board, settings, *as_liberties(board, outputs))
-                outputs, _ = forward(settings.architecture, free, symbols)
+                outputs, hidden = forward(settings.architecture, free, symbols, past)
+                past = hidden if settings.recurrent else None
             assert np.abs(outputs.reshape(-1, 7) - network.outputs(board)).max() < 1e-5
             area = -value_of(board, outputs, area_table()) - 1.5
             assert network.values([board])[0] == pytest.approx(area, abs=1e-4)
@@ -99,7 +109,7 @@ def test_positions_and_moves_are_valued_by_the_definition(rows, cols, options):
                 taken = sum(after.prisoners) - sum(board.prisoners)
                 captures += taken > 0
                 symbols = symbols_of(after, settings, *as_liberties(board, outputs))
-                found, _ = forward(settings.architecture, free, symbols)
+                found, _ = forward(settings.architecture, free, symbols, past)
                 value = sign * value_of(after, found, value_table(0.4, 0.4)) + 0.4 * taken
                 at = index_of(move, rows, cols) if move else -1
                 assert rated[at] == pytest.approx(value, abs=1e-4)
@@ -107,7 +117,10 @@ def test_positions_and_moves_are_valued_by_the_definition(rows, cols, options):
     assert captures > 2
 
 
-@pytest.mark.parametrize("options", [{}, {"mixture": {"T": 2, "F": 1}}, {"colour": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"mixture": {"T": 2, "F": 1}}, {"colour": True}, {"recurrent": True}],
+)
 def test_gradient_of_a_game_is_that_of_the_definition(options):
     """Three positions of a made-up game, lambda-returns written out by hand."""
     architecture, rng = Architecture(**options), np.random.default_rng(0)
@@ -120,9 +133,13 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
     cells = [(r + 1) * (cols + 1) + c + 1 for r in range(rows) for c in range(cols)]
     symbols = rng.integers(0, 13, (plies + 1, rows, cols))
     classes[cells] = rng.integers(0, 5, rows * cols)
+    pasts = np.zeros((plies + 1 if architecture.recurrent else 0, n, 12), np.float32)
+    game = outputs_of(architecture, free, symbols)
     for t in range(plies + 1):
         x = symbols[t].ravel()
-        xs[t, cells], outs[t, cells, :7] = x, outputs_of(architecture, free, symbols[t])
+        xs[t, cells], outs[t, cells, :7] = x, game[t][0]
+        if architecture.recurrent and t > 0:
+            pasts[t, cells] = game[t - 1][1]
         stones[t, cells] = np.where(x == 12, EMPTY, np.where(x < 6, WHITE, BLACK))
     errors = np.zeros((plies + 1, rows * cols, 7))
     aim = np.eye(5)[classes[cells]]
@@ -135,14 +152,14 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
 
     def weighted(at: np.ndarray) -> float:
         """Return the net inputs of all outputs, weighted by their errors."""
-        found = np.array([outputs_of(architecture, at, board) for board in symbols])
+        found = np.array([outputs for outputs, _ in outputs_of(architecture, at, symbols)])
         return float((np.log(found / (1 - found)) * errors).sum())
 
-    grads = np.zeros(SIZE, np.float32)
+    grads = np.zeros(pack.shape, np.float32)
     targets, offset = target_table(0.4).astype(np.float32), make_room(rows, cols).work.offset
-    game = plies, xs, stones, outs, classes, offset, rows, cols
+    played = plies, xs, pasts, stones, outs, classes, offset, rows, cols
     net = split(pack.expand(free).astype(np.float32))
-    gk.td_gradient(net, targets, 0.9, *game, split(grads))
+    gk.td_gradient(net, targets, 0.9, *played, split(grads))
     learned = pack.collect(grads)
     for part in architecture.slices.values():
         for _ in range(3):
@@ -152,8 +169,14 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
             assert learned @ step == pytest.approx(numeric, rel=1e-3, abs=1e-9)
 
 
-def outputs_of(architecture: Architecture, free: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-    return forward(architecture, free, symbols)[0].reshape(-1, 7)
+def outputs_of(architecture: Architecture, free: np.ndarray, boards: np.ndarray) -> list:
+    """Return the outputs and hidden units of every position of a game."""
+    found, past = [], None
+    for symbols in boards:
+        outputs, hidden = forward(architecture, free, symbols, past)
+        past = hidden if architecture.recurrent else None
+        found.append((outputs.reshape(-1, 7), hidden.reshape(-1, architecture.hidden)))
+    return found
 
 
 def implied_classes(state: int, out: np.ndarray) -> np.ndarray:

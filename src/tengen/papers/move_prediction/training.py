@@ -6,7 +6,8 @@ pattern at each legal point. Half B trains the re-ranker on the `top` candidates
 games go into half A.
 
 The maximum-entropy model with inequality constraints of width W is L1-penalised logistic
-regression. FTRL-proximal fits it in a few passes without holding the samples in memory.
+regression. FTRL-proximal comes close in a few passes without storing the samples; `optimum` fits
+it exactly.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.errors import TengenError
-from tengen.papers.move_prediction import kernels
+from tengen.papers.move_prediction import kernels, optimum
 from tengen.papers.move_prediction.model import PredictionModel, feature_count, hash_tables
+from tengen.papers.move_prediction.optimum import mapped
 from tengen.papers.move_prediction.settings import PredictionSettings
 from tengen.parallel import map_jobs
 from tengen.records import Corpus
@@ -34,8 +35,10 @@ from tengen.records.corpus import replay_refusals
 
 if TYPE_CHECKING:
     from tengen.models import Run
+    from tengen.records import GameRecord
 
 GAMES_PER_JOB = 250
+_SAVED_EVERY = 60.0  # seconds, on the way to the optimum
 
 _Report = Callable[[str], None]
 
@@ -78,9 +81,10 @@ def train(
     ray: str | None = None,
     on_report: _Report = lambda line: None,
 ) -> PredictionModel:
-    """Train on games of one size; `workers` and `ray` parallelise the counting of patterns.
+    """Train on games of one size; `workers` share the counting and the optimum's samples.
 
-    With `run`, a checkpoint is saved after the frequencies and after each pass of the re-ranker.
+    `ray` is a cluster that counts instead. With `run`, a checkpoint is saved after the frequencies,
+    after each pass of the re-ranker, and every minute on the way to the optimum.
     """
     part_a, part_b = halves(games, settings)
     if run is not None and run.start is not None:
@@ -90,7 +94,9 @@ def train(
         model = learn_frequencies(
             games, part_a, settings, workers=workers, ray=ray, on_report=on_report
         )
-    if settings.top > 0:
+    if settings.top > 0 and settings.solver == "optimum":
+        learn_optimum(games, part_b, model, settings, run=run, workers=workers, on_report=on_report)
+    elif settings.top > 0:
         learn_reranker(games, part_b, model, settings, run=run, on_report=on_report)
     return model
 
@@ -119,6 +125,8 @@ def learn_frequencies(
         for first in range(0, len(which), GAMES_PER_JOB)
     )
     parts: list[_Counts] = []
+    # A process takes seconds to start, in which it could count two jobs.
+    workers = min(workers, max(len(which) // (2 * GAMES_PER_JOB), 1))
     for part in map_jobs(_count, jobs, workers=workers, ray=ray):
         parts.append(part)
         # Join once the new keys outnumber the old ones: each key is sorted only a few times.
@@ -186,26 +194,51 @@ def learn_reranker(
     model.top = settings.top
 
 
-def samples(
-    games: GameArrays, model: PredictionModel, which: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Return the features and labels of the re-ranker's samples, for solvers that need them all."""
-    positions = int(games.lengths()[which].sum())
-    out = np.zeros((positions * (model.top + 1), kernels.WIDTH + 1), np.int64)
-    n = int(model.rank_games(games, which, top=model.top, samples=out))
-    return out[:n, 1:], out[:n, 0]
+def learn_optimum(
+    games: GameArrays,
+    which: IntArray,
+    model: PredictionModel,
+    settings: PredictionSettings,
+    *,
+    run: Run[Any] | None = None,
+    workers: int = 1,
+    on_report: _Report = lambda line: None,
+) -> None:
+    """Fit the model's re-ranker to the optimum on half B, in place; with `run`, resume."""
+    start = None if run is None else run.start
+    learned = {"keys": model.keys, "frequency": model.frequency}
+    samples = optimum.gather(games, which, model, settings.top, workers=workers)
+    on_report(f"{len(samples)} samples")
+
+    def on_step(step: int, at: optimum.Optimum, state: Callable[[], Any]) -> None:
+        if run is not None:
+            run.note(step, objective=at.objective, violation=at.violation)
+            if step == 0 or run.due(_SAVED_EVERY):
+                run.save(step, {**learned, **state()})
+
+    found = optimum.fit(
+        samples, len(model.weights), settings.width, workers=workers, limit=settings.iterations,
+        start=None if start is None else start.arrays, on_step=on_step,
+    )  # fmt: skip
+    on_report(f"{found.iterations} iterations, violation {found.violation:.2g}")
+    model.weights, model.top = found.weights, settings.top
 
 
 _SHORTEST = 10  # minimum number of moves of a game
 MERGE = 512  # batches to join at once: a folder of single games yields many small ones
 
 
-def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, Counter[str]]:
+def read_games(
+    paths: Sequence[str], size: int, *, keep: Callable[[GameRecord], bool] | None = None
+) -> tuple[GameArrays, Counter[str]]:
     """Read all usable games on boards of `size` lines; count the others by reason.
 
-    The moves are in a temporary file that disappears with the arrays.
+    With `keep`, only games for which it is true. The moves are in a temporary file that disappears
+    with the arrays.
     """
     corpus = Corpus(list(paths))
+    if keep is not None:
+        corpus = corpus.filter(keep)
     skipped: Counter[str] = Counter()
     parts: list[GameArrays] = []
     small: list[GameArrays] = []
@@ -231,7 +264,7 @@ def read_games(paths: Sequence[str], size: int) -> tuple[GameArrays, Counter[str
             reasons = "".join(f"; skipped: {n} {reason}" for reason, n in (+skipped).items())
             raise TengenError(f"{' '.join(paths)}: no games of size {size}{reasons}")
         games = replace(
-            concatenate(parts), moves=_mapped(moves, np.int16), colours=_mapped(colours, np.int8)
+            concatenate(parts), moves=mapped(moves, np.int16), colours=mapped(colours, np.int8)
         )
     return games, +skipped
 
@@ -264,10 +297,3 @@ def _usable(games: GameArrays, size: int, skipped: Counter[str]) -> GameArrays:
         skipped[reason] += int(len(games) - good.sum())
         games = games if good.all() else games.where(good)
     return games
-
-
-def _mapped(file: IO[bytes], kind: type[np.generic]) -> NDArray[Any]:
-    """Map the contents of a file as an array."""
-    file.flush()
-    # Writable, because Numba treats read-only arrays as another type.
-    return np.asarray(np.memmap(file, dtype=kind, mode="r+"))

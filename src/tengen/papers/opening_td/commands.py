@@ -23,8 +23,8 @@ def train(
     shown: Shown,
 ) -> None:
     """Train opening players by temporal differences; several are trained in parallel."""
-    from tengen.papers.opening_td.experiments import TrainJob, train
     from tengen.papers.opening_td.settings import SETS
+    from tengen.papers.opening_td.training import TrainJob, train
     from tengen.parallel import map_jobs
 
     chosen = list(SETS) if features == ["all"] else features
@@ -61,7 +61,7 @@ def evaluate(
     shown: Shown,
 ) -> None:
     """Play a model's openings against an opponent; an expert finishes the games."""
-    from tengen.papers.opening_td.experiments import MatchJob, evaluate
+    from tengen.papers.opening_td.training import MatchJob, evaluate
 
     job = MatchJob(model, opponent, expert, games, seed, random_plies)
     with shown.progress() as bar:

@@ -1,237 +1,87 @@
-"""Openings by temporal differences (Huang 2003): the learning curve, and what each input adds.
+"""The paper's experiments and those that its open questions ask for; each returns rows.
 
-The paper's Table 2 is a mean of ratios and its Table 4 a mean of differences in percentage points
-(its own numbers only fit that way), so both measures are reported for both encodings. Tests are
-over seeds, and Holm's rule corrects for the number of tests in a table.
+Two kinds of rows: points of learning curves (games won against random openings, by the number of
+openings learned from), and matches between players of one seed. `report` computes the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, product
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from tengen.errors import TengenError
-from tengen.extras import import_extra
-from tengen.lab.papers import read_paper
-from tengen.lab.result import Bars, Findings, Plot, Series, Table, line
-from tengen.lab.steps import Experiment, Journal, LabContext, Row
-from tengen.lab.verdicts import Comparison, compare, percent, show
-from tengen.models.runs import Run, read_metrics
-from tengen.models.settings import CheckedSettings, setting
-from tengen.papers.opening_td import OpeningTD, TDSettings, play_match
-from tengen.papers.opening_td.learner import RANDOM_NAME, Side
-from tengen.papers.opening_td.settings import SELF, SETS
-from tengen.parallel import map_jobs
-from tengen.players import make_expert, make_player
-from tengen.progress import Report
-from tengen.statistics import Interval, Rate, holm, mean_interval, mean_test, spearman, wilson
-
-PAPER = read_paper("tengen.papers.opening_td")
-TD_TABLES = {"scalar": ("Table 1", "Table 2"), "binary": ("Table 3", "Table 4")}
-"""The paper's tables of wins and of gains."""
+from tengen.gtp.client import find_program
+from tengen.lab.evidence import NewRows
+from tengen.lab.steps import Experiment, LabContext, Row
+from tengen.models.runs import Run
+from tengen.models.settings import CheckedSettings, setting, to_plain
+from tengen.papers.opening_td.learner import OpeningTD
+from tengen.papers.opening_td.settings import SETS, STONES, TDSettings
+from tengen.papers.opening_td.training import MatchJob, Players, Trained, scores_of
+from tengen.players import gnugo
 
 ENCODINGS = ("scalar", "binary")
-_FEATURES = "BCDE"  # inputs beyond the bare board
-_PART = 50  # games of an evaluation that are played and stored together
-_PAPER_GAMES = 3000  # openings after which the paper's Figure 4 ends
-_SHIPPED = ("td-abcde-9x9", "td-best-9x9")
-_SMALL_SETS = ("A", "ABCD", "ABCE", "ABDE", "ACDE", "ABCDE")
+ALL = "ABCDE"
+SMALL_SETS = ("A", "ABCD", "ABCE", "ABDE", "ACDE", ALL)
 """All inputs, all but one, and none: the fewest players that show what an input adds."""
-
-
-# ----- Training and matches -----
-
-
-@cache
-@cache
-def _side_of(spec: str) -> Side:
-    """Make a side of a match: `random`, a model's file, or a player's spec."""
-    if spec == RANDOM_NAME:
-        return RANDOM_NAME
-    return OpeningTD.load(spec) if spec.endswith(".safetensors") else make_player(spec)
+SHIPPED = ("td-abcde-9x9", "td-best-9x9")
+_FAST = "builtin:playouts=48"  # the expert of quick runs
+_TRAINING = 0.7  # share of a step's time that trainings take where matches follow
 
 
 @dataclass(frozen=True)
-class TrainJob:
-    """One player to train in its folder."""
+class Size(CheckedSettings):
+    """How players are trained and matched, common to all experiments."""
 
-    folder: str
-    settings: TDSettings
-    resume: bool = True
+    games: int = setting(3000, "Openings to learn from, per player.", least=1)
+    trainings: int = setting(5, "Trainings of each player.", least=1, changeable=True)
+    expert: str = setting("builtin", "Finishes the openings during training.")
+    referee: str | None = setting(None, "Finishes those of curves and matches; the expert.")
+    rows: int = setting(9, "Board size.", least=2, most=25)
 
     @property
-    def model(self) -> str:
-        """The file of the trained player."""
-        return str(Path(self.folder) / "model.safetensors")
+    def judged_by(self) -> str:
+        """The expert that finishes the openings of matches and learning curves."""
+        return self.referee or self.expert
 
-
-def train(job: TrainJob, on_game: Callable[[int], None] = lambda games: None) -> list[Row]:
-    """Train one player, continuing its run; return its learning curve."""
-    settings = job.settings
-    name = settings.opponent
-    opponent = None if name == SELF else _side_of(name)
-    if isinstance(opponent, str | OpeningTD):
-        raise TengenError(f"opponent {name!r}: for random moves set random_opponent to 1")
-    expert, referee = make_expert(settings.expert), make_expert(settings.referee or settings.expert)
-    with Run.open(job.folder, OpeningTD.kind, settings, resume=job.resume) as run:
-        learner = OpeningTD(settings=settings)
-        learner.fit(expert, opponent, referee=referee, run=run, on_game=on_game)
-        learner.save(job.model, data=f"{settings.games} openings judged by {settings.expert}")
-    return curve_of(job.folder)
-
-
-def curve_of(folder: str | Path) -> list[Row]:
-    """Return the learning curve of a run: games, win_rate, interval, mean_score of each point."""
-    return [{"games": row.pop("step"), **row} for row in read_metrics(folder)]
+    def player(self, **settings: Any) -> TDSettings:
+        """Return the settings of one player, which is not measured while it learns."""
+        common: dict[str, Any] = {
+            "rows": self.rows, "games": self.games, "expert": self.expert,
+            "referee": self.judged_by, "curve_games": 0, "curve_every": self.games,
+        }  # fmt: skip
+        return TDSettings(**common | settings)
 
 
 @dataclass(frozen=True)
-class MatchJob:
-    """Some games of a trained player, given by its file or name, against any side."""
+class CurveSize(Size):
+    """Learning curves against random openings."""
 
-    model: str
-    opponent: str
-    expert: str
-    games: int
-    seed: int
-    random_plies: int | None = None
+    encodings: tuple[str, ...] = setting(ENCODINGS, "Encodings of the inputs.")
+    curve_every: int = setting(50, "Openings between two points.", least=1)
+    curve_games: int = setting(100, "Games per point.", least=1)
 
-
-def play(job: MatchJob) -> Row:
-    """Play one match; scores are from the player's view."""
-    match = play_match(
-        OpeningTD.load(job.model), _side_of(job.opponent), make_expert(job.expert),
-        games=job.games, seed=job.seed, random_plies=job.random_plies,
-    )  # fmt: skip
-    return {"expert": job.expert, "scores": match.scores, "openings": match.openings}
-
-
-def evaluate(
-    job: MatchJob,
-    *,
-    workers: int = 1,
-    log: Path | None = None,
-    report: Report = lambda done, total: None,
-) -> Row:
-    """Play a model's openings against an opponent, in parts of 50 games, which `log` stores."""
-    parts = [
-        replace(job, games=min(_PART, job.games - first), seed=job.seed * 100_003 + first)
-        for first in range(0, job.games, _PART)
-    ]
-    jobs = {repr(part): part for part in parts}
-    rows = Journal(log).complete(jobs, play, workers=workers, report=report)
-    rate = Rate.of([score for row in rows for score in row["scores"]])
-    who = {"model": job.model, "opponent": job.opponent, "expert": job.expert}
-    return {**who, **asdict(rate)}
-
-
-# ----- Figure 4 -----
+    def measured(self, **settings: Any) -> TDSettings:
+        """Return the settings of a player that is measured while it learns."""
+        curve = {"curve_every": self.curve_every, "curve_games": self.curve_games}
+        return self.player(**curve | settings)
 
 
 @dataclass(frozen=True)
-class CurveSize:
-    """How long player ABCDE is trained, and how often it is measured."""
+class MatchSize(Size):
+    """Matches between players of the same seed."""
 
-    games: int = 1000
-    curve_every: int = 100
-    curve_games: int = 100
-    shipped_games: int = 100
-
-
-def learning(context: LabContext, size: CurveSize) -> Findings:
-    """Train player ABCDE and draw its curve; evaluate the shipped players."""
-    settings = TDSettings(
-        games=size.games, curve_every=size.curve_every, curve_games=size.curve_games,
-        seed=context.seed,
-    )  # fmt: skip
-    report = context.between(0.0, 0.6, "training game")
-    job = TrainJob(str(context.place("opening-td/player")), settings)
-    curve = train(job, on_game=lambda games: report(games, size.games))
-    shipped = _shipped(context, size.shipped_games)
-    rows = [
-        [*pair, percent(*_rate(got)), f"{got['mean_score']:+.1f}"] for pair, got in shipped.items()
-    ]
-    title = f"Openings of shipped players, {size.shipped_games} games each, finished by the expert"
-    full, first, last = size.games >= _PAPER_GAMES, curve[0], curve[-1]
-    why = "" if full else "Less training than the paper's. "
-    comparisons = [
-        compare(
-            "huang.figure4.untrained", *_rate(first), full=full,
-            why=f"{size.curve_games} games; an untrained player is as good as random.",
-        ),
-        compare(
-            "huang.figure4.binary", *_rate(last), full=full,
-            detail="" if full else f"here after {last['games']:,}",
-            why=f"{why}The expert is ours, not GNU Go.",
-        ),
-        compare(
-            "huang.figure4.binary", *_rate(shipped[_SHIPPED[0], "random"]),
-            detail=f"shipped {_SHIPPED[0]}",
-        ),
-    ]  # fmt: skip
-    return Findings(
-        text=PAPER.texts["opening-td"].format(size),
-        tables=[Table(title, ["player", "against", "wins", "mean score"], rows)],
-        figures=[_curve_plot("ABCDE against random while it learns", {"binary": curve})],
-        comparisons=comparisons,
-        data={"curve": curve, "shipped": list(shipped.values())},
-    )
-
-
-def _rate(got: Row) -> tuple[float, Interval]:
-    return got["win_rate"], got["interval"]
-
-
-def _shipped(context: LabContext, games: int) -> dict[tuple[str, str], Row]:
-    """Evaluate the openings of the shipped players, each pair once."""
-    found = {}
-    pairs = list(product(_SHIPPED, ("random", "maxlib")))
-    for number, (name, opponent) in enumerate(pairs):
-        context.at(0.6 + 0.4 * number / len(pairs), f"{name} against {opponent}")
-        job = MatchJob(name, opponent, "builtin", games, context.seed)
-        match = partial(evaluate, job, workers=context.workers)
-        found[name, opponent] = context.once(f"opening-td/{name}-{opponent}", match)
-    return found
-
-
-def _curve_plot(title: str, curves: dict[str, list[Row]]) -> Plot:
-    """Draw learning curves of player ABCDE by encoding, and the end of the paper's."""
-    lines = []
-    for encoding, curve in curves.items():
-        points = ([point[key] for point in curve] for key in ("games", "win_rate", "interval"))
-        lines.append(line(f"ABCDE, {encoding}", *points))
-    rules = {"the paper after 3,000": PAPER.figures("huang.figure4")["binary"]}
-    title, x = f"Figure 4: {title}", "openings of self-play"
-    return Plot(title, x, "wins", lines, rules=rules, bottom=0.0, top=1.03)
-
-
-# ----- Tables 1 to 5: playing -----
-
-
-Matches = dict[int, list[Row]]  # the matches of an experiment by seed
-
-
-@dataclass(frozen=True)
-class InputTables(CheckedSettings):
-    """How players are trained, which of them meet, and how often."""
-
-    games: int = setting(3000, "Training games per player.", least=1)
-    expert: str = setting("builtin", "Finishes the openings during training.")
-    referee: str | None = setting(
-        None, "Finishes the openings of curves and matches; by default the expert."
-    )
-    rows: int = setting(9, "Board size.", least=2, most=25)
-    komi: float = setting(5.5, "White's compensation.")
-    seeds: int = setting(1, "Independent repetitions.", least=1, changeable=True)
     pair_games: int = setting(100, "Games per match.", least=2)
-    curve_games: int = setting(100, "Games per point of a learning curve.", least=0)
+
+
+@dataclass(frozen=True)
+class InputsSize(MatchSize):
+    """Round robins of players with different inputs."""
+
     features: tuple[str, ...] = setting((), "Only these players; all sixteen by default.")
 
     def __post_init__(self) -> None:
@@ -244,344 +94,334 @@ class InputTables(CheckedSettings):
         """The players' features."""
         return self.features or SETS
 
-    @property
-    def judged_by(self) -> str:
-        """The expert that finishes the openings of matches and learning curves."""
-        return self.referee or self.expert
+
+def _seeds(context: LabContext, size: Size) -> list[int]:
+    return list(range(context.seed, context.seed + size.trainings))
 
 
-def player_folder(folder: Path, seed: int, features: str, encoding: str) -> Path:
-    """Return the run folder of a player."""
-    return folder / f"seed-{seed}" / f"{features}-{encoding}"
+def _new(name: str, rows: Sequence[Row], context: LabContext, size: Size) -> NewRows:
+    """Return rows with the settings that say how they were made."""
+    settings = {**to_plain(size), "referee": size.judged_by}
+    return NewRows(name, rows, _seeds(context, size), settings)
 
 
-def _train_jobs(folder: Path, size: InputTables, seed: int) -> list[TrainJob]:
-    """List the trainings of one seed: ABCDE measured every 50 games, the others every 500."""
-    jobs = []
-    # Those with the longest learning curves first, so that workers end together.
-    for features in sorted(size.sets, key=len, reverse=True):
-        for encoding in reversed(ENCODINGS):
-            settings = TDSettings(
-                rows=size.rows, komi=size.komi, games=size.games, features=features,
-                encoding=encoding, expert=size.expert, referee=size.judged_by,
-                curve_every=50 if features == "ABCDE" else 500, curve_games=size.curve_games,
-                # Every player has its own weights and its own games.
-                seed=1000 * seed + 2 * size.sets.index(features) + (encoding == "binary"),
-            )  # fmt: skip
-            jobs.append(TrainJob(str(player_folder(folder, seed, features, encoding)), settings))
-    return jobs
+def _claim(context: LabContext, name: str, size: Size) -> tuple[Path, Run[Any]]:
+    """Claim the folder of an experiment's trainings, which another size may not use."""
+    place = context.place(name)
+    return place, Run.open(place, f"{OpeningTD.kind} trainings", size, resume=True)
 
 
-def _match_jobs(folder: Path, size: InputTables, seed: int) -> dict[str, MatchJob]:
-    """Return the matches of one seed by key: two round robins, and each player against its twin."""
-    pairs = [
-        ((first, encoding), (second, encoding))
-        for encoding in ENCODINGS
-        for first, second in combinations(size.sets, 2)
-    ]
-    pairs += [((features, "binary"), (features, "scalar")) for features in size.sets]
-    jobs = {}
-    for number, pair in enumerate(pairs):
-        a, b = (str(player_folder(folder, seed, *who) / "model.safetensors") for who in pair)
-        names = " ".join("-".join(player) for player in pair)
-        match_seed = 1_000_000 * (seed + 1) + number
-        jobs[f"{seed} {names}"] = MatchJob(a, b, size.judged_by, size.pair_games, match_seed)
-    return jobs
+# ----- Figure 4, and the same on other boards -----
 
 
-def play_tables(context: LabContext, folder: Path, size: InputTables) -> Matches:
-    """Train and match all players of all seeds, continuing an earlier run."""
-    matches: Matches = {}
-    for number, seed in enumerate(range(context.seed, context.seed + size.seeds)):
-        low, high = number / size.seeds, (number + 0.7) / size.seeds
-        place = folder / f"seed-{seed}"
-        with Run.open(place, f"{OpeningTD.kind} tables", size, resume=True):
-            report = context.between(low, high, f"seed {seed}: players trained")
-            jobs = _train_jobs(folder, size, seed)
-            trained = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
-            for done, _ in enumerate(trained, 1):
-                report(done, len(jobs))
-            matches[seed] = Journal(place / "matches.jsonl").complete(
-                _match_jobs(folder, size, seed), play, workers=context.workers, ray=context.ray,
-                report=context.between(high, (number + 1) / size.seeds, f"seed {seed}: matches"),
-            )  # fmt: skip
-    return matches
+def learning_curves(name: str, players: Callable[[Any], Players]) -> Callable[..., Any]:
+    """Return an experiment that trains players and measures them against random openings."""
+
+    def run(context: LabContext, size: CurveSize) -> list[NewRows]:
+        place, claimed = _claim(context, name, size)
+        with claimed:
+            trained = Trained.of(place, players(size), _seeds(context, size)).train(context, 1.0)
+            return [_new(name, trained.curves(), context, size)]
+
+    return run
 
 
-def players_of(key: str) -> list[tuple[str, str]]:
-    """Return features and encoding of both players of a match, or of one of its games.
-
-    >>> players_of("0 ABC-binary A-scalar")
-    [('ABC', 'binary'), ('A', 'scalar')]
-    """
-    return [(name.split("-")[0], name.split("-")[1]) for name in key.split()[1:3]]
+def _encodings(size: CurveSize) -> Players:
+    return {f"{ALL}-{e}": size.measured(features=ALL, encoding=e) for e in size.encodings}
 
 
-def duplicates(row: Row) -> int:
-    """Return how many games of a match repeat an earlier opening."""
-    openings: list[Any] = row["openings"]
-    return len(openings) - len({tuple(opening) for opening in openings})
+@dataclass(frozen=True)
+class BoardsSize(CurveSize):
+    """Learning curves on several boards."""
+
+    boards: tuple[int, ...] = setting((13, 19), "Board sizes.")
 
 
-# ----- Tables 1 to 5: counting -----
-
-
-def tables_data(folder: Path, size: InputTables, matches: Matches) -> dict[str, Any]:
-    """Return Figure 4 and all tables as plain numbers; `folder` contains the players."""
-    wins = {e: wins_of(matches, e) for e in ENCODINGS}
-    paper = {e: [PAPER.figures(f"{t}.{e}") for t in _ids(e)] for e in ENCODINGS}
-    games = (len(size.sets) - 1) * size.pair_games
+def _boards(size: BoardsSize) -> Players:
     return {
-        "seeds": list(matches),
-        "training_games": size.games,
-        "pair_games": size.pair_games,
-        "expert": size.expert,
-        "referee": size.judged_by,
-        "figure4": {e: _curve(folder, size, matches, e) for e in ENCODINGS},
-        "wins": {e: _entries(wins[e], paper[e][0], 0.5, games) for e in ENCODINGS},
-        "spread": {e: spread(wins[e], paper[e][0]) for e in ENCODINGS},
-        "gains": {e: gains_of(wins[e], paper[e][1]) for e in ENCODINGS},
-        "twins": _twins(matches, size.pair_games),
-        "duplicates": sum(duplicates(row) for rows in matches.values() for row in rows),
+        f"{rows}x{rows}-{e}": size.measured(features=ALL, encoding=e, rows=rows)
+        for rows, e in product(size.boards, size.encodings)
     }
 
 
-def _ids(encoding: str) -> list[str]:
-    """Return the prefixes of the claim ids of an encoding's tables of wins and gains."""
-    return [f"huang.{table.lower().replace(' ', '')}" for table in TD_TABLES[encoding]]
+# ----- Matches -----
 
 
-def wins_of(matches: Matches, encoding: str) -> dict[str, list[float]]:
-    """Return each player's share of wins over all opponents, one number per seed."""
-    shares: dict[str, list[float]] = {}
-    for rows in matches.values():
-        scores: dict[str, list[float]] = {}
-        for row in rows:
-            (a, kind), (b, other) = players_of(row["key"])
-            if kind == other == encoding:
-                scores.setdefault(a, []).extend(row["scores"])
-                scores.setdefault(b, []).extend(-score for score in row["scores"])
-        for features, own in scores.items():
-            shares.setdefault(features, []).append(Rate.of(own).win_rate)
-    return shares
+def contest(
+    name: str,
+    players: Callable[[Any], Players],
+    pairs: Callable[[Any], Sequence[tuple[str, str]]],
+) -> Callable[..., Any]:
+    """Return an experiment that trains players and lets pairs of the same seed meet."""
+
+    def run(context: LabContext, size: MatchSize) -> list[NewRows]:
+        place, claimed = _claim(context, name, size)
+        with claimed:
+            trained = Trained.of(place, players(size), _seeds(context, size))
+            trained.train(context, _TRAINING)
+            rows = trained.matches(
+                context, pairs(size), size.pair_games, size.judged_by, since=_TRAINING
+            )
+            return [_new(name, rows, context, size)]
+
+    return run
 
 
-def interval_of(values: list[float], games: int | None = None) -> Interval | None:
-    """Return a 95 % interval over seeds; for one seed over its `games`, if values are shares."""
-    found = mean_interval(values)
-    if found is None:
-        return wilson(values[0] * games, games) if values and games else None
-    return (max(found[0], 0.0), min(found[1], 1.0)) if games else found
-
-
-def _entries(
-    values: dict[str, list[float]], paper: dict[str, float], chance: float, games: int | None = None
-) -> dict[str, dict[str, Any]]:
-    """Compare a table's values by seed with the paper's and, by Holm's rule, with `chance`."""
-    tests = [mean_test(own, chance) for own in values.values()]
+def _inputs(size: InputsSize) -> Players:
     return {
-        name: {
-            "value": float(np.mean(own)) if own else None,
-            "interval": list(interval) if (interval := interval_of(own, games)) else None,
-            "by_seed": own,
-            "paper": paper[name],
-            "p": p,
-            "significant": significant,
-        }
-        for (name, own), p, significant in zip(values.items(), tests, holm(tests), strict=True)
+        f"{features}-{e}": size.player(features=features, encoding=e)
+        for features, e in product(size.sets, ENCODINGS)
     }
 
 
-def spread(shares: dict[str, list[float]], paper: dict[str, float]) -> dict[str, Any] | None:
-    """Separate the differences between players from the differences between seeds.
+def _input_pairs(size: InputsSize) -> list[tuple[str, str]]:
+    """Return two round robins, and each binary player against its scalar twin."""
+    robins = [(f"{a}-{e}", f"{b}-{e}") for e in ENCODINGS for a, b in combinations(size.sets, 2)]
+    return robins + [(f"{features}-binary", f"{features}-scalar") for features in size.sets]
 
-    `run_sd` is the standard deviation of one player's share from seed to seed. Differences above
-    `tukey` between means, or `tukey_one` between single runs, are significant. None for one seed.
-    """
-    grid = np.array(list(shares.values()))
-    if len(shares) < 3 or grid.shape[1] < 2:
-        return None
-    stats = import_extra("scipy.stats", "lab")
 
-    players, seeds = grid.shape
-    means = grid.mean(axis=1)
-    run_sd = float(np.sqrt(grid.var(axis=1, ddof=1).mean()))
-    q = float(stats.studentized_range.ppf(0.95, players, players * (seeds - 1)))
-    tukey = q * run_sd / np.sqrt(seeds)
-    gaps = np.abs(means[:, None] - means[None])[np.triu_indices(players, 1)]
-    between = float(max(means.var(ddof=1) - run_sd**2 / seeds, 0.0))
-    ranks = spearman(means, [paper[f] for f in shares])
+# The paper's own suggestion: scalar inputs for B and E, binary ones for C and D.
+
+
+def _mixed(size: MatchSize) -> Players:
+    return {e: size.player(features=ALL, encoding=e) for e in ("mixed", *ENCODINGS)}
+
+
+# Other sizes of the hidden layer.
+
+
+@dataclass(frozen=True)
+class HiddenSize(MatchSize):
+    """Hidden layers that meet the paper's."""
+
+    hidden: tuple[int, ...] = setting((10, 20, 80, 160), "Numbers of hidden units.")
+    encoding: str = setting("binary", "Encoding of the inputs.", choices=ENCODINGS)
+
+
+PAPER_HIDDEN = 40
+
+
+def hidden_name(units: int) -> str:
+    """Return the name of the player with so many hidden units."""
+    return f"hidden-{units}"
+
+
+def _hidden(size: HiddenSize) -> Players:
     return {
-        "run_sd": run_sd,
-        "player_sd": between**0.5,
-        "tukey": float(tukey),
-        "tukey_one": q * run_sd,
-        "pairs": len(gaps),
-        "different_pairs": int((gaps > tukey).sum()),
-        "rank_with_paper": ranks.r if ranks else None,
+        hidden_name(units): size.player(features=ALL, encoding=size.encoding, hidden=units)
+        for units in (*size.hidden, PAPER_HIDDEN)
     }
 
 
-def gains_of(shares: dict[str, list[float]], paper: dict[str, float]) -> dict[str, Any]:
-    """Return what each feature adds, as mean ratio and as mean difference, over its pairs."""
-    found: dict[str, dict[str, list[float]]] = {"relative": {}, "points": {}}
-    for feature in _FEATURES:
-        more = {f: "".join(sorted(f + feature)) for f in shares if feature not in f}
-        pairs = [(np.array(shares[a]), np.array(shares[b])) for a, b in more.items() if b in shares]
-        if pairs:
-            # A player that won nothing, in a very small run, has no ratio.
-            ratios = [b / a - 1 for a, b in pairs if a.min() > 0]
-            found["relative"][feature] = np.mean(ratios, axis=0).tolist() if ratios else []
-            found["points"][feature] = np.mean([b - a for a, b in pairs], axis=0).tolist()
-    tables = {measure: _entries(values, paper, 0.0) for measure, values in found.items()}
-    return {f: {measure: tables[measure][f] for measure in tables} for f in found["points"]}
+def _hidden_pairs(size: HiddenSize) -> list[tuple[str, str]]:
+    return [(hidden_name(units), hidden_name(PAPER_HIDDEN)) for units in size.hidden]
 
 
-def _twins(matches: Matches, games: int) -> dict[str, Any]:
-    """Return how often the binary player beats its scalar twin, and means by feature."""
-    shares: dict[str, list[float]] = {}
-    for row in (row for rows in matches.values() for row in rows):
-        (a, _), (b, _) = players_of(row["key"])
-        if a == b:
-            shares.setdefault(a, []).append(Rate.of(row["scores"]).win_rate)
-    paper = PAPER.figures("huang.table5")
-    players = {f: [s for s in paper if f in s or f == "all"] for f in (*_FEATURES, "all")}
-    theirs = {f: fmean(paper[s] for s in chosen) for f, chosen in players.items()}
-    found = {f: [shares[s] for s in chosen if s in shares] for f, chosen in players.items()}
-    means = {f: np.mean(own, axis=0).tolist() for f, own in found.items() if own}
-    table = _entries(shares, paper, 0.5, games)
-    return {"players": table, "means": _entries(means, theirs, 0.5)}
+# Prior knowledge: static rules choose the candidates, or teach by playing the other side.
 
 
-def _curve(folder: Path, size: InputTables, matches: Matches, encoding: str) -> list[Row]:
-    """Return the learning curve of ABCDE, averaged over seeds."""
-    by_games: dict[int, list[float]] = {}
-    for seed in matches if "ABCDE" in size.sets else ():
-        for point in curve_of(player_folder(folder, seed, "ABCDE", encoding)):
-            by_games.setdefault(point["games"], []).append(point["win_rate"])
-    points = []
-    for games, rates in sorted(by_games.items()):
-        interval = list(interval_of(rates, size.curve_games) or (0.0, 1.0))
-        points.append({"games": games, "win_rate": float(np.mean(rates)), "interval": interval})
-    return points
+@dataclass(frozen=True)
+class PriorSize(MatchSize):
+    """Learning together with static rules."""
+
+    knowledge: int = setting(8, "Best moves by static rules to choose from.", least=1)
+    encoding: str = setting("binary", "Encoding of the inputs.", choices=ENCODINGS)
 
 
-# ----- Tables 1 to 5: showing -----
+def _prior(size: PriorSize) -> Players:
+    plain = size.player(features=ALL, encoding=size.encoding)
+    return {
+        "plain": plain,
+        "pruned": replace(plain, knowledge=size.knowledge),
+        "taught": replace(plain, opponent="static"),
+    }
 
 
-def tables(context: LabContext, size: InputTables) -> Findings:
-    """Train players with different inputs and match them, to show what each input adds."""
-    folder = context.place("opening-td/tables")
-    data = tables_data(folder, size, play_tables(context, folder, size))
-    curves = {encoding: curve for encoding, curve in data["figure4"].items() if curve}
-    return Findings(
-        text=PAPER.texts["opening-td-inputs"].format(size, players=len(size.sets)),
-        tables=result_tables(data),
-        figures=[*([_curve_plot("against random", curves)] if curves else []), *_gain_bars(data)],
-        comparisons=_table_comparisons(data, size),
-        data=data,
-    )
+# Feature B on stones only: read literally it is the same in every position.
 
 
-def result_tables(data: dict[str, Any]) -> list[Table]:
-    """Return the tables of `tables_data`."""
-    shown = []
-    for encoding, (wins, gains) in TD_TABLES.items():
-        rows = sorted(data["wins"][encoding].items(), key=lambda item: item[1]["value"])
-        shown.append(_wins_table(f"{wins}: wins over all opponents, {encoding}", rows))
-        if found := data["spread"][encoding]:
-            cells = {
-                "run to run, sd": percent(found["run_sd"]),
-                "players, sd": percent(found["player_sd"]),
-                "different pairs": f"{found['different_pairs']} of {found['pairs']}",
-                "least difference": percent(found["tukey"]),
-                "ranks": f"{found['rank_with_paper'] or 0.0:+.2f} with the paper's",
-            }
-            shown.append(Table(f"{wins}: what is chance", [*cells], [[*cells.values()]]))
-        if found := data["gains"][encoding]:
-            title = f"{gains}: gain from adding a feature, {encoding}"
-            cells_ = [
-                [f, *map(_shown, gain.values()), percent(gain["points"]["paper"])]
-                for f, gain in found.items()
-            ]
-            shown.append(Table(title, ["feature", "relative", "points", "paper"], cells_))
-    twins = data["twins"]
-    means = [(f"mean of {f}", entry) for f, entry in twins["means"].items()]
-    title = "Table 5: binary against its scalar twin"
-    shown.append(_wins_table(title, [*twins["players"].items(), *means]))
-    at = {e: {p["games"]: p["win_rate"] for p in curve} for e, curve in data["figure4"].items()}
-    games = sorted({g for e in at for g in at[e] if g % 500 == 0})
-    if games:
-        title = "Figure 4: ABCDE against random (paper: about 50 % at the start, just over 75 % at "
-        points = [(str(g), *(show(at[e].get(g), unit="%") for e in at)) for g in games]
-        shown.append(Table(title + "3,000)", ["games", *at], points))
-    return shown
+def _edges(size: MatchSize) -> Players:
+    without = {"A": "A", "ACDE": "ACDE"}
+    players = {
+        f"{features}-{e}": size.player(features=features, encoding=e)
+        for features, e in product((*without, "AB", ALL), ENCODINGS)
+    }
+    on_stones = {
+        f"{features}-{e}-stones": size.player(features=features, encoding=e, edges=STONES)
+        for features, e in product(("AB", ALL), ENCODINGS)
+    }
+    return players | on_stones
 
 
-def _wins_table(title: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> Table:
-    cells = [(name, _shown(entry), percent(entry["paper"])) for name, entry in rows]
-    return Table(title, ["player", "here", "paper"], cells)
+def _edge_pairs(size: MatchSize) -> list[tuple[str, str]]:
+    """Return each player with B on stones against the literal one, and both against none."""
+    pairs = []
+    for (features, without), e in product((("AB", "A"), (ALL, "ACDE")), ENCODINGS):
+        stones, literal, none = f"{features}-{e}-stones", f"{features}-{e}", f"{without}-{e}"
+        pairs += [(stones, literal), (stones, none), (literal, none)]
+    return pairs
 
 
-def _shown(entry: dict[str, Any]) -> str:
-    """Format a number of a table with its interval; a star if it is significant."""
-    return show(entry["value"], entry["interval"], "%") + ("*" if entry["significant"] else "")
+# Joseki: sequences in one corner instead of whole openings.
 
 
-def _known_gains(data: dict[str, Any], encoding: str) -> dict[str, Any]:
-    """Return the gains as the paper defines them: Table 2 by ratios, Table 4 by differences."""
-    measure = "relative" if encoding == "scalar" else "points"
-    gains = {f: gain[measure] for f, gain in data["gains"][encoding].items()}
-    return {feature: gain for feature, gain in gains.items() if gain["value"] is not None}
+@dataclass(frozen=True)
+class JosekiSize(CurveSize):
+    """Sequences in one corner."""
+
+    rows: int = setting(13, "Board size.", least=2, most=25)
+    corner: int = setting(7, "Lines of the corner that moves are confined to.", least=2)
+    plies: int = setting(12, "Plies of a sequence.", least=1)
+    encodings: tuple[str, ...] = setting(("binary",), "Encodings of the inputs.")
+    curve_every: int = setting(500, "Openings between two points.", least=1)
+    pair_games: int = setting(100, "Games per match.", least=2)
 
 
-def _gain_bars(data: dict[str, Any]) -> list[Bars]:
-    figures = []
-    for encoding, (_, where) in TD_TABLES.items():
-        gains = _known_gains(data, encoding)
-        entries = list(gains.values())
-        known = all(entry["interval"] for entry in entries)
-        ends = [[100 * end for end in e["interval"]] for e in entries] if known else None
-        ours = Series("here", [100 * e["value"] for e in entries], ends)
-        paper = Series("the paper", [round(100 * e["paper"]) for e in entries])
-        unit = "%, relative" if encoding == "scalar" else "percentage points"
-        title = f"{where}: gain from adding a feature, {encoding}"
-        figures.append(Bars(title, unit, list(gains), [ours, paper]))
-    return [figure for figure in figures if figure.names]
+def joseki(context: LabContext, size: JosekiSize) -> list[NewRows]:
+    """Train players in a corner, measure them there, and match them with whole-board players."""
+    name = "opening-td-joseki"
+    players: dict[str, TDSettings] = {}
+    for e in size.encodings:
+        own = {"features": ALL, "encoding": e}
+        players[f"corner-{e}"] = size.measured(**own, corner=size.corner, plies=size.plies)
+        players[f"whole-{e}"] = size.player(**own)
+    pairs = [(f"corner-{e}", f"whole-{e}") for e in size.encodings]
+    place, claimed = _claim(context, name, size)
+    with claimed:
+        trained = Trained.of(place, players, _seeds(context, size)).train(context, _TRAINING)
+        rows = trained.matches(context, pairs, size.pair_games, size.judged_by, since=_TRAINING)
+        return [
+            _new(name, rows, context, size),
+            _new(f"{name}-curve", trained.curves(), context, size),
+        ]
 
 
-def _table_comparisons(data: dict[str, Any], size: InputTables) -> list[Comparison]:
-    """Compare with the paper's tables; verdicts need all players, enough games, several seeds."""
-    full = size.seeds > 1 and size.games >= _PAPER_GAMES and set(size.sets) == set(SETS)
-    entries: dict[str, dict[str, Any]] = {}
-    for encoding in ENCODINGS:
-        wins, gains = _ids(encoding)
-        if curve := data["figure4"][encoding]:
-            entries[f"huang.figure4.{encoding}"] = {**curve[-1], "value": curve[-1]["win_rate"]}
-        entries |= {f"{wins}.{encoding}.{f}": e for f, e in data["wins"][encoding].items()}
-        gained = _known_gains(data, encoding)
-        entries |= {f"{gains}.{encoding}.{f}": e for f, e in gained.items()}
-    entries |= {f"huang.table5.{f}": e for f, e in data["twins"]["players"].items()}
-    if full:
-        why = f"{size.seeds} seeds."
-        return [compare(c, e["value"], e["interval"], why=why) for c, e in entries.items()]
-    # A small run lacks some of the opponents: only ABCDE and the gains are shown.
-    shown = {c: e for c, e in entries.items() if c.rpartition(".")[2] in ("ABCDE", *_FEATURES)}
-    why = "One short training each, fewer opponents."
-    return [compare(c, text=percent(e["value"], e["interval"]), why=why) for c, e in shown.items()]
+# ----- GNU Go as the expert -----
 
+
+@dataclass(frozen=True)
+class GnuGoSize(InputsSize):
+    """The scalar players, judged by GNU Go."""
+
+    expert: str = setting(gnugo(1), "Finishes the openings during training.")
+    curve_every: int = setting(500, "Openings between two points.", least=1)
+    curve_games: int = setting(100, "Games per point.", least=1)
+
+
+def with_gnugo(context: LabContext, size: GnuGoSize) -> list[NewRows]:
+    """Train the scalar players once with GNU Go as the expert, and ABCDE with every seed."""
+    if "gnugo" in size.expert and find_program("gnugo") is None:
+        raise TengenError("GNU Go is not installed; --set expert=SPEC takes another expert")
+    name, curve = "opening-td-gnugo", {
+        "curve_every": size.curve_every, "curve_games": size.curve_games,
+    }  # fmt: skip
+    players = {
+        f"{features}-scalar": size.player(
+            features=features, encoding="scalar", **curve if features == ALL else {}
+        )
+        for features in size.sets
+    }
+    pairs = [(f"{a}-scalar", f"{b}-scalar") for a, b in combinations(size.sets, 2)]
+    first, followed = context.seed, f"{ALL}-scalar"
+    place, claimed = _claim(context, name, size)
+    with claimed:
+        trained = Trained.of(place, players, _seeds(context, size))
+        trained = trained.only(lambda seed, player: seed == first or player == followed)
+        trained.train(context, _TRAINING)
+        curves = trained.only(lambda seed, player: player == followed).curves()
+        once = trained.only(lambda seed, player: seed == first)
+        rows = once.matches(context, pairs, size.pair_games, size.judged_by, since=_TRAINING)
+        return [
+            replace(_new(name, rows, context, size), seeds=[first]),
+            _new(f"{name}-curve", curves, context, size),
+        ]
+
+
+# ----- Shipped players -----
+
+
+@dataclass(frozen=True)
+class ShippedSize:
+    """Games of shipped players."""
+
+    games: int = 400
+    expert: str = "builtin"
+    models: tuple[str, ...] = SHIPPED
+    opponents: tuple[str, ...] = ("random", "maxlib")
+
+
+def shipped(context: LabContext, size: ShippedSize) -> list[NewRows]:
+    """Play the openings of the shipped players."""
+    name = "opening-td-shipped"
+    rows: list[Row] = []
+    pairs = list(product(size.models, size.opponents))
+    for number, (model, opponent) in enumerate(pairs):
+        context.at(number / len(pairs), f"{model} against {opponent}")
+        job = MatchJob(model, opponent, size.expert, size.games, context.seed)
+        play = partial(scores_of, job, workers=context.workers, ray=context.ray)
+        scores: list[float] = context.once(f"{name} {model} {opponent}", play)
+        rows += [
+            {"model": model, "opponent": opponent, "game": game, "score": score}
+            for game, score in enumerate(scores)
+        ]
+    return [NewRows(name, rows, [context.seed], to_plain(size))]
+
+
+_CURVE, _INPUTS = "opening-td", "opening-td-inputs"
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
-        "opening-td", "opening-td", "Learning by self-play", learning, quick=CurveSize(),
-        full=CurveSize(_PAPER_GAMES, 50, 100, 400), minutes=(0.5, 10),
+        _CURVE, "Learning by self-play", learning_curves(_CURVE, _encodings),
+        quick=CurveSize(500, 3, _FAST, curve_every=250),
+        full=CurveSize(), minutes=(0.4, 12),
     ),
     Experiment(
-        "opening-td-inputs", "opening-td", "What the inputs add", tables,
-        quick=InputTables(
-            games=500, pair_games=40, curve_games=0, expert="builtin:playouts=48",
-            features=_SMALL_SETS,
+        _INPUTS, "What the inputs add", contest(_INPUTS, _inputs, _input_pairs),
+        quick=InputsSize(200, 2, _FAST, pair_games=20, features=SMALL_SETS),
+        full=InputsSize(), minutes=(0.4, 75),
+    ),
+    Experiment(
+        "opening-td-shipped", "The shipped opening players", shipped,
+        quick=ShippedSize(100, models=SHIPPED[:1], opponents=("random",)),
+        full=ShippedSize(), minutes=(0.1, 0.5),
+    ),
+    Experiment(
+        "opening-td-mixed", "Scalar and binary inputs together",
+        contest(
+            "opening-td-mixed", _mixed, lambda size: [("mixed", each) for each in ENCODINGS]
         ),
-        full=InputTables(seeds=5), minutes=(0.55, 150),
+        full=MatchSize(trainings=10), minutes=(1, 15),
+    ),
+    Experiment(
+        "opening-td-hidden", "Other sizes of the hidden layer",
+        contest("opening-td-hidden", _hidden, _hidden_pairs),
+        full=HiddenSize(trainings=10), minutes=(1, 35),
+    ),
+    Experiment(
+        "opening-td-boards", "Larger boards", learning_curves("opening-td-boards", _boards),
+        full=BoardsSize(curve_every=500), minutes=(1, 30),
+    ),
+    Experiment(
+        "opening-td-prior", "Learning with prior knowledge",
+        contest(
+            "opening-td-prior", _prior,
+            lambda size: [
+                ("pruned", "plain"), ("taught", "plain"), ("pruned", "static"), ("plain", "static")
+            ],
+        ),
+        full=PriorSize(trainings=10), minutes=(1, 20),
+    ),
+    Experiment(
+        "opening-td-edges", "Feature B on stones only",
+        contest("opening-td-edges", _edges, _edge_pairs),
+        full=MatchSize(), minutes=(1, 30),
+    ),
+    Experiment(
+        "opening-td-joseki", "Joseki instead of whole openings", joseki,
+        full=JosekiSize(), minutes=(1, 15),
+    ),
+    Experiment(
+        "opening-td-gnugo", "The scalar players with GNU Go as the expert", with_gnugo,
+        full=GnuGoSize(), minutes=(1, 650), named_only=True,
     ),
 )  # fmt: skip

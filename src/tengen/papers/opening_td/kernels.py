@@ -3,7 +3,8 @@
 A *cell* is a row-major index. Every position is read in the *orientation* whose stones, written
 cell by cell, come first, so that all eight symmetric positions have the same inputs. Positions are
 evaluated for the *friendly* side, the one that has just moved. Inputs are sparse: lists of the
-indices that are not zero, with their values. Those of feature B are the same for every position.
+indices that are not zero, with their values. Those of feature B are the same for every position,
+unless only stones have them.
 
 A move that captures nothing changes little: it adds one stone, joins own blocks, takes a liberty
 from enemy blocks, and is one more stone near the blocks within distance 3. So `rate_moves` computes
@@ -58,7 +59,8 @@ OWN, BESIDE, CLOSE = range(3)
 #   slots        [fact] FIRST input (-1 for a feature that is left out), WIDTH in inputs per cell,
 #                whether it is BINARY, and the number LEAST that a binary feature starts with
 #   fixed_index  inputs of feature B, active in every position; fixed_value: their values
-Layout = namedtuple("Layout", "slots fixed_index fixed_value")
+#   edge_index   [cell, input] those inputs where only stones have them; edge_value: their values
+Layout = namedtuple("Layout", "slots fixed_index fixed_value edge_index edge_value")
 FIRST, WIDTH, BINARY, LEAST = range(4)
 
 # Facts about a block, the first columns of `Room.blocks` and `Room.moves`.
@@ -194,11 +196,15 @@ def _survey(s, tables, masks, blocks, spread):
 
 
 @kernel
-def _put_stone(slots, cells, facts, row, cell, side, index, value, n):
+def _put_stone(layout, cells, facts, row, cell, side, index, value, n):
     """Add the inputs of a stone whose block has the facts of `row`; return how many there are."""
     index[n], value[n] = cell, 1.0
     index[n + 1], value[n + 1] = cells + cell, side
     n += 2
+    for k in range(layout.edge_index.shape[1]):
+        index[n], value[n] = layout.edge_index[cell, k], layout.edge_value[cell, k]
+        n += 1
+    slots = layout.slots
     for k in range(N_FACTS):
         first, number = slots[k, FIRST] + cell * slots[k, WIDTH], facts[row, k]
         if slots[k, FIRST] < 0:
@@ -213,7 +219,7 @@ def _put_stone(slots, cells, facts, row, cell, side, index, value, n):
 
 
 @kernel
-def _list_inputs(s, friend, komi, turned, cell_of, slots, blocks, count, index, value):
+def _list_inputs(s, friend, komi, turned, cell_of, layout, blocks, count, index, value):
     """List the inputs of a surveyed position that are not zero, without B; return how many.
 
     Feature E counts friends and enemies from the stone's own view; A gives the stone's side.
@@ -227,7 +233,7 @@ def _list_inputs(s, friend, komi, turned, cell_of, slots, blocks, count, index, 
         head = x = blocks[b, BLOCK]
         side = 1.0 if s[COLOUR, head] == friend else -1.0
         while True:
-            n = _put_stone(slots, cells, blocks, b, turned[cell_of[x]], side, index, value, n)
+            n = _put_stone(layout, cells, blocks, b, turned[cell_of[x]], side, index, value, n)
             x = s[NEXT, x]
             if x == head:
                 break
@@ -277,7 +283,7 @@ def evaluate(s, friend, komi, net, tables, layout, room, index, value):
     turned = tables.turned[_best_orientation(room.keys, tables.turned, -1)]
     blocks = _survey(s, tables, room.masks, room.blocks, room.spread)
     n = _list_inputs(
-        s, friend, komi, turned, tables.cell_of, layout.slots, room.blocks, blocks, index, value
+        s, friend, komi, turned, tables.cell_of, layout, room.blocks, blocks, index, value
     )
     sums = room.units[SUMS]
     _constant_sums(net, layout, sums)
@@ -419,16 +425,16 @@ def _join_facts(count, moves, s, colour, n, blocks, spread, masks, cell_spread):
 
 @kernel
 def _sum_quiet(count, moves, hidden, s, colour, n, blocks, spread, base, shift, shifted, index,
-               value, turned, cell_of, slots, w1):  # fmt: skip
+               value, turned, cell_of, layout, w1):  # fmt: skip
     """Write the hidden sums after each quiet move by adding only the inputs that it changes."""
-    units = hidden.shape[1]
+    units, slots = hidden.shape[1], layout.slots
     for i in range(count):
         o = moves[i, FACING]
         if o < 0:
             continue
         c = moves[i, CELL]
         word, bit = c >> 6, np.uint64(1) << np.uint64(c & 63)
-        inputs = _put_stone(slots, turned.shape[1], moves, i, turned[o, c], 1.0, index, value, 0)
+        inputs = _put_stone(layout, turned.shape[1], moves, i, turned[o, c], 1.0, index, value, 0)
         first, second = index[0], index[1]
         for h in range(units):
             hidden[i, h] = base[o, h] + w1[first, h] + w1[second, h]
@@ -533,7 +539,7 @@ def rate_moves(s, net, komi, tables, layout, hashes, count, room):
     colour = s[SCALARS, TURN]
     moves, values, hidden = room.moves, room.values, room.hidden
     blocks, index, value = room.blocks, room.index, room.value
-    turned, cell_of, slots = tables.turned, tables.cell_of, layout.slots
+    turned, cell_of = tables.turned, tables.cell_of
     _position_keys(s, colour, tables, room.keys)
     n_moves = _list_moves(
         s, colour, tables.cells, turned, room.keys, hashes, count, room.after, moves
@@ -558,14 +564,14 @@ def rate_moves(s, net, komi, tables, layout, hashes, count, room):
         if o >= 0 and not room.known[o]:
             room.known[o] = True
             inputs = _list_inputs(
-                s, colour, komi, turned[o], cell_of, slots, blocks, n, index, value
+                s, colour, komi, turned[o], cell_of, layout, blocks, n, index, value
             )
             copy_row(fixed, room.base[o])
             _add_inputs(net.w1, index, value, inputs, room.base[o])
     _join_facts(n_moves, moves, s, colour, n, blocks, room.spread, room.masks, tables.spread)
     _sum_quiet(
         n_moves, moves, hidden, s, colour, n, blocks, room.spread, room.base, room.shift,
-        room.shifted, index, value, turned, cell_of, slots, net.w1,
+        room.shifted, index, value, turned, cell_of, layout, net.w1,
     )  # fmt: skip
     _squash(n_moves, hidden, room.units, room.bits)
     for i in range(n_moves):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -28,7 +28,8 @@ from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
 from tengen.papers.opening_td import kernels
 from tengen.papers.opening_td.kernels import STEPS
-from tengen.papers.opening_td.settings import DEFAULTS, QUANTITIES, TDSettings
+from tengen.papers.opening_td.settings import DEFAULTS, QUANTITIES, STONES, TDSettings
+from tengen.players.simple import static_move_values
 from tengen.statistics import Rate
 
 _CLIP = 0.02  # targets of the sigmoid stay this far from 0 and 1, which it cannot reach
@@ -47,11 +48,11 @@ def layout_of(settings: TDSettings) -> kernels.Layout:
     rows, cols = settings.shape
     slots = np.full((kernels.N_FACTS, 4), -1, np.int64)
     offset = 2 * rows * cols + 1
-    fixed: list[tuple[int, float]] = []
+    edges: list[list[tuple[int, float]]] = []  # of each cell
     for feature in settings.features[1:]:
         binary, width = settings.binary[feature], settings.nodes(feature)
         if feature == "B":
-            fixed = _edge_inputs(rows, cols, offset, binary)
+            edges = _edge_inputs(rows, cols, offset, binary)
         elif feature == "E":
             second = offset + width // 2
             slots[kernels.FRIENDS] = offset, width, binary, 0
@@ -60,21 +61,31 @@ def layout_of(settings: TDSettings) -> kernels.Layout:
             fact = kernels.LIBERTIES if feature == "C" else kernels.STONES
             slots[fact] = offset, width, binary, 1
         offset += rows * cols * width
-    index = np.array([i for i, _ in fixed], np.int64)
-    return kernels.Layout(slots, index, np.array([v for _, v in fixed], np.float64))
+    on_stones = edges if settings.edges == STONES else []
+    fixed = [entry for cell in edges for entry in cell if entry[1]] if not on_stones else []
+    of_stones = np.array(on_stones or np.zeros((rows * cols, 0, 2)), np.float64)
+    return kernels.Layout(
+        slots,
+        np.array([i for i, _ in fixed], np.int64),
+        np.array([v for _, v in fixed], np.float64),
+        np.ascontiguousarray(of_stones[:, :, 0], np.int64),
+        np.ascontiguousarray(of_stones[:, :, 1]),
+    )
 
 
-def _edge_inputs(rows: int, cols: int, offset: int, binary: bool) -> list[tuple[int, float]]:
-    """List the inputs of feature B, the same in every position: vertical edge, then horizontal."""
+def _edge_inputs(rows: int, cols: int, offset: int, binary: bool) -> list[list[tuple[int, float]]]:
+    """List the inputs of feature B of each cell: distance to the vertical edge, then horizontal."""
     inputs = []
     for cell in range(rows * cols):
         row, col = divmod(cell, cols)
+        of_cell = []
         for side, distance in enumerate((min(col, cols - 1 - col), min(row, rows - 1 - row))):
             if binary:
                 node = (2 * cell + side) * STEPS + min(distance, _EDGE_STEPS)
-                inputs.append((offset + node, 1.0))
-            elif distance:
-                inputs.append((offset + 2 * cell + side, distance / _EDGE_STEPS))
+                of_cell.append((offset + node, 1.0))
+            else:
+                of_cell.append((offset + 2 * cell + side, distance / _EDGE_STEPS))
+        inputs.append(of_cell)
     return inputs
 
 
@@ -114,8 +125,9 @@ def make_net(settings: TDSettings) -> kernels.Net:
 
 
 def _most_active(settings: TDSettings, stones: int) -> int:
-    """Return the maximum number of active inputs with `stones` stones, without feature B."""
-    return 1 + stones * (2 + sum(QUANTITIES[f] for f in settings.features[1:] if f != "B"))
+    """Return the maximum number of inputs that are active because of so many stones."""
+    of_stones = [f for f in settings.features[1:] if f != "B" or settings.edges == STONES]
+    return 1 + stones * (2 + sum(QUANTITIES[f] for f in of_stones))
 
 
 def make_room(settings: TDSettings) -> kernels.Room:
@@ -271,7 +283,7 @@ class OpeningTD(StoredLearner):
             side = board.turn
             others = side == (WHITE if number % 2 == 0 else BLACK)
             if ply < random_plies or (others and against_random and opponent is None):
-                move: int = _random_move(board, stream)
+                move: int = _random_move(board, stream, region_of(settings))
             elif others and opponent is not None:
                 move = _chosen(opponent, board, rng)
             else:
@@ -300,6 +312,7 @@ class OpeningTD(StoredLearner):
         """Choose a training move: usually the best, otherwise one drawn by softmax."""
         settings, room = self.settings, self.desk.room
         count = self._rate(board, self.desk.memory.hashes, ply + 1)
+        count = self._keep(count, self._allowed(board, region_of(settings)))
         if count == 0:
             return PASS
         explore = float(settings.exploration(self.games_))
@@ -312,6 +325,28 @@ class OpeningTD(StoredLearner):
         tables, layout, room, _ = self.desk
         terms = float(self.settings.komi), tables, layout, hashes, count, room
         return int(kernels.rate_moves(board.state, self.net_, *terms))
+
+    def _allowed(self, board: Board, region: BoolArray | None) -> BoolArray | None:
+        """Return the cells to choose from: within a region, and the best by static rules."""
+        best = self.settings.knowledge
+        if best is None:
+            return region
+        values = static_move_values(board)
+        if region is not None:
+            values = np.where(region, values, -np.inf)
+        chosen = np.zeros(len(values), np.bool_)
+        chosen[np.argsort(-values, kind="stable")[:best]] = True
+        return chosen & np.isfinite(values)
+
+    def _keep(self, count: int, allowed: BoolArray | None) -> int:
+        """Keep only the rated moves that are allowed; return how many there are."""
+        if allowed is None:
+            return count
+        room = self.desk.room
+        kept = np.flatnonzero(allowed[room.moves[:count, kernels.CELL]])
+        room.moves[: len(kept)] = room.moves[kept]
+        room.values[: len(kept)] = room.values[kept]
+        return len(kept)
 
     # ----- Evaluating and playing -----
 
@@ -343,7 +378,12 @@ class OpeningTD(StoredLearner):
     def priors(self, board: Board) -> FloatArray:
         """Return a softmax over the values of legal moves; pass only if there is no other move."""
         out = np.zeros(board.rows * board.cols + 1)
-        moves = [p for p in board.legal_moves if p]
+        allowed = self._allowed(board, region_of(self.settings))
+        moves = [
+            p
+            for p in board.legal_moves
+            if p and (allowed is None or allowed[index_of(p, board.rows, board.cols)])
+        ]
         if not moves:
             out[-1] = 1.0
             return out
@@ -357,10 +397,15 @@ class OpeningTD(StoredLearner):
             out[index_of(move, board.rows, board.cols)] = chance
         return out
 
-    def best_move(self, board: Board) -> Point:
-        """Return the legal move (superko included) after which it values the position most."""
+    def best_move(self, board: Board, region: BoolArray | None = None) -> Point:
+        """Return the legal move (superko included) after which it values the position most.
+
+        A `region` is the cells to choose from, by default those of its settings.
+        """
         self._check_board(board)
+        region = region_of(self.settings) if region is None else region
         count = self._rate(board, np.zeros(1, np.int64), 0)
+        count = self._keep(count, self._allowed(board, region))
         room = self.desk.room
         order = np.argsort(-room.values[:count], kind="stable")
         liked = (board.to_point(raw) for raw in room.moves[order, kernels.MOVE])
@@ -416,9 +461,22 @@ def _stream(seed: int, index: int) -> NDArray[np.uint64]:
     return stream
 
 
-def _random_move(board: Board, stream: NDArray[np.uint64]) -> Point:
-    """Draw a random legal move; pass only if there is no other."""
-    cells = np.flatnonzero(board.legal_mask()[:-1])
+@cache
+def region_of(settings: TDSettings) -> BoolArray | None:
+    """Return the cells that moves are confined to; None for the whole board."""
+    if settings.corner is None:
+        return None
+    cells = np.zeros(settings.shape, np.bool_)
+    cells[: settings.corner, : settings.corner] = True
+    return cells.ravel()
+
+
+def _random_move(
+    board: Board, stream: NDArray[np.uint64], region: BoolArray | None = None
+) -> Point:
+    """Draw a random legal move, within a region if given; pass only if there is no other."""
+    legal = board.legal_mask()[:-1]
+    cells = np.flatnonzero(legal if region is None else legal & region)
     if not len(cells):
         return PASS
     cell = int(cells[kernels.draw(stream, len(cells))])
@@ -472,6 +530,8 @@ def play_match(
         if not models:
             raise TengenError("a match between players needs terms: board, komi and length")
         terms = models[0].settings
+    if terms.corner is not None and not all(isinstance(side, OpeningTD | str) for side in (a, b)):
+        raise TengenError("only opening players and random keep to a corner")
     if random_plies is None:
         random_plies = 0 if RANDOM_NAME in (a, b) else 2
     match = OpeningMatch()
@@ -489,13 +549,13 @@ def _play_opening(
     a: Side, b: Side, terms: TDSettings, number: int, seed: int, random_plies: int
 ) -> Board:
     """Play one opening of a match."""
-    board = Board(*terms.shape, komi=terms.komi)
+    board, region = Board(*terms.shape, komi=terms.komi), region_of(terms)
     # Both games of a pair have the same random first plies; all other draws are a game's own.
     draw: Callable[[Board, Any], Point] = random_point
     start: Any = np.random.default_rng([seed, number // 2, 5])
     rest: Any = np.random.default_rng([seed, number, 6])
     if all(isinstance(side, OpeningTD | str) for side in (a, b)):
-        draw, start = _random_move, _stream(seed, number // 2)
+        draw, start = partial(_random_move, region=region), _stream(seed, number // 2)
         rest = _stream(seed ^ 0x5DEECE66D if random_plies else seed, number)
     for ply in range(terms.opening_plies):
         side = a if (board.turn == BLACK) == (number % 2 == 0) else b
@@ -504,7 +564,7 @@ def _play_opening(
         elif isinstance(side, str):
             move = draw(board, rest)
         elif isinstance(side, OpeningTD):
-            move = side.best_move(board)
+            move = side.best_move(board, region)
         else:
             move = _chosen(side, board, rest)
         board.play(move)

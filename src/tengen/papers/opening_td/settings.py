@@ -2,6 +2,7 @@
 
 Feature A is the stones (with one input for prisoners and komi), B the distances to the edges, C the
 liberties of a stone's block, D its size, E the stones near it. Each of B to E is scalar or binary.
+B as the paper has it is the same in every position; with `edges="stones"` only stones have it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ ENCODINGS: dict[str, dict[str, bool]] = {
 SETS = tuple("A" + "".join(c) for n in range(5) for c in combinations(_FEATURES, n))
 """The sixteen players of the paper, by their features."""
 
+EVERYWHERE, STONES = "everywhere", "stones"  # the points that feature B is given for
+
 SELF = "self"  # the opponent of a player that trains by self-play
 
 
@@ -38,10 +41,16 @@ class TDSettings(CheckedSettings):
 
     features: str = setting("ABCDE", "A and some of B, C, D, E.")
     encoding: str = setting("binary", "Encoding of B to E.", choices=tuple(ENCODINGS))
+    edges: str = setting(
+        EVERYWHERE, "Points with feature B: everywhere, as in the paper, or stones.",
+        choices=(EVERYWHERE, STONES),
+    )  # fmt: skip
     games: int = setting(3000, "Openings to play; rate and exploration change over them.", least=0)
     rows: int = setting(9, "Board size.", least=2, most=25, option="size")
     cols: int | None = None  # columns of the board; None for a square
     plies: int | None = setting(None, "Plies of an opening; a quarter of the points.", least=1)
+    corner: int | None = setting(None, "Lines of a corner that moves are confined to.", least=2)
+    knowledge: int | None = setting(None, "Best moves by static rules to choose from.", least=1)
     komi: float = setting(5.5, "White's compensation.")
     hidden: int = setting(40, "Hidden units.", least=1)
     alpha: float = setting(0.5, "Learning rate.", least=0)

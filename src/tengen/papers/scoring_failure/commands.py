@@ -102,7 +102,7 @@ def evaluate(
     shown: Shown,
 ) -> None:
     """Compare the scorer's counts with recorded results."""
-    from tengen.papers.scoring_failure.experiments import evaluate_all
+    from tengen.papers.scoring_failure.others import evaluate_all
     from tengen.scoring import BlockScorer
     from tengen.scoring.game_score import evaluate, read_scored_games
 

@@ -59,8 +59,9 @@ _ONE = 1 << 20
 COUNT = 1 << 40  # sums over liberties carry their number above this bit
 
 # Weights in float32: table (9 * INPUTS, CELL) what an input adds to a neighbour's net inputs; bias
-# (CELL); oh, flat (HIDDEN, 9, OUT), what a hidden unit adds to its neighbours' outputs.
-Net = namedtuple("Net", "table bias oh")
+# (CELL); oh, flat (HIDDEN, 9, OUT), what a hidden unit adds to its neighbours' outputs; hh
+# (5 * HIDDEN, HIDDEN), what the previous position's hidden units add, without rows in others.
+Net = namedtuple("Net", "table bias oh hh")
 
 # A side of a game: its net; cats, how blocks are sorted; table, the value of a vertex; prize, the
 # reward per captured stone; beta, how moves are drawn (see `duel`).
@@ -68,8 +69,9 @@ Side = namedtuple("Side", "net cats table prize beta")
 
 # A position as a network evaluates it, arrays over bordered points: at (4, N) inputs (X) and, at
 # the heads of blocks, sums over liberties (SZ, SA) and the category (CAT); net (N, CELL) net
-# inputs; h (N, HIDDEN) hidden units; out (N, OUT) outputs; value of a vertex.
-View = namedtuple("View", "at net h out value")
+# inputs; h (N, HIDDEN) hidden units; past (N, HIDDEN) those of the previous position; out (N, OUT)
+# outputs; value of a vertex.
+View = namedtuple("View", "at net h past out value")
 X, SZ, SA, CAT = range(4)
 
 # Scratch space: liberty (2, 3, N) what a liberty adds to a colour's sums SZ and SA (from a view's
@@ -201,8 +203,31 @@ def _spread(net, h, row, out):
         out[k] = a + b + c
 
 
+@kernel
+def _recall(net, past, offset, rows, cols, a):
+    """Add what the previous position's hidden units `past` give to the net inputs a."""
+    for row in range(rows):
+        start = (row + 1) * (cols + 1) + 1
+        for p in range(start, start + cols):
+            for nu in range(5):
+                q = p + offset[nu]
+                for i in range(HIDDEN):
+                    v = past[q, i]
+                    for j in range(HIDDEN):
+                        a[p, j] += v * net.hh[nu * HIDDEN + i, j]
+
+
+@kernel
+def _keep_state(net, h, past):
+    """Make hidden units the past of the next position."""
+    if net.hh.shape[0] > 0:
+        for p in range(h.shape[0]):
+            for j in range(HIDDEN):
+                past[p, j] = h[p, j]
+
+
 @kernel(makes_arrays=True)
-def hidden_units(net, x, offset, rows, cols, a, h):
+def hidden_units(net, x, past, offset, rows, cols, a, h):
     """Compute the net inputs a (N, CELL) of a board's cells and its hidden units h (N, HIDDEN)."""
     t, n = net.table, INPUTS
     for row in range(rows):
@@ -217,6 +242,11 @@ def hidden_units(net, x, offset, rows, cols, a, h):
                 a[p, j] = net.bias[j] + t[i0, j] + t[i1, j] + t[i2, j] + t[i3, j] + t[i4, j]
             for j in range(CELL):
                 a[p, j] += t[i5, j] + t[i6, j] + t[i7, j] + t[i8, j]
+    if net.hh.shape[0] > 0:
+        _recall(net, past, offset, rows, cols, a)
+    for row in range(rows):
+        start = (row + 1) * (cols + 1) + 1
+        for p in range(start, start + cols):
             for j in range(HIDDEN):
                 h[p, j] = a[p, j]
         _tanh_all(h[start : start + cols].reshape(-1), cols * HIDDEN)
@@ -229,7 +259,7 @@ def evaluate(s, side, view, work):
     width = cols + 1
     net, table = side.net, side.table
     a, h, out = view.net, view.h, view.out
-    hidden_units(net, view.at[X], work.offset, rows, cols, a, h)
+    hidden_units(net, view.at[X], view.past, work.offset, rows, cols, a, h)
     # Every hidden cell adds to the outputs of its nine neighbours.
     for row in range(rows):
         start = (row + 1) * width + 1
@@ -470,8 +500,12 @@ def judge(s, side, room, rounds):
     for p in range(s.shape[1]):
         for k in range(7):
             now.out[p, k] = np.float32(0.5) if k < 3 else np.float32(0.12)
+        for j in range(HIDDEN):
+            now.past[p, j] = ZERO
     total = 0.0
-    for _ in range(rounds):
+    for i in range(rounds):
+        if i > 0:
+            _keep_state(side.net, now.h, now.past)
         weigh_liberties(s, now.out, work)
         categorise(s, now, work, side.cats)
         total = evaluate(s, side, now, work)
@@ -485,6 +519,7 @@ def rate_moves(s, seen, side, room):
     base, work, points, values = room.base, room.work, room.points, room.values
     weigh_liberties(s, room.now.out, work)
     categorise(s, base, work, side.cats)
+    _keep_state(side.net, room.now.h, base.past)
     total = evaluate(s, side, base, work)
     points[0], values[0] = PASS, total
     n = 1
@@ -551,10 +586,15 @@ def self_play(s, side, room, targets, lam, limit, seed, index, grads):
     now, work = room.now, room.work
     xs, stones = np.empty((limit + 1, n), np.int64), np.empty((limit + 1, n), np.int64)
     outs = np.empty((limit + 1, n, OUT), np.float32)
+    recurrent = side.net.hh.shape[0] > 0
+    pasts = np.zeros((limit + 1 if recurrent else 0, n, HIDDEN), np.float32)
     plies = passes = 0
     while True:
         categorise(s, now, work, side.cats)
+        _keep_state(side.net, now.h, now.past)  # at first no hidden units
         evaluate(s, side, now, work)
+        if recurrent:
+            pasts[plies] = now.past
         for p in range(n):
             xs[plies, p] = now.at[X, p]
             stones[plies, p] = s[COLOUR, p]
@@ -570,7 +610,7 @@ def self_play(s, side, room, targets, lam, limit, seed, index, grads):
     classes = np.empty(n, np.int64)
     final_classes(s, classes)
     square, terms = td_gradient(
-        side.net, targets, lam, np.int64(plies), xs, stones, outs, classes, work.offset,
+        side.net, targets, lam, np.int64(plies), xs, pasts, stones, outs, classes, work.offset,
         s[SCALARS, ROWS], s[SCALARS, COLS], grads,
     )  # fmt: skip
     return plies, passes == 2, area_score(s), square, terms
@@ -611,9 +651,11 @@ def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
 
 @kernel
 def _look_again(s, side, room):
-    """Evaluate the new position for a side whose categories depend on earlier outputs."""
-    if side.beta >= 0.0 and side.cats[0] != BY_LIBERTIES:
+    """Evaluate the new position for a side that depends on earlier outputs or hidden units."""
+    recurrent = side.net.hh.shape[0] > 0
+    if side.beta >= 0.0 and (recurrent or side.cats[0] != BY_LIBERTIES):
         categorise(s, room.now, room.work, side.cats)
+        _keep_state(side.net, room.now.h, room.now.past)
         evaluate(s, side, room.now, room.work)
 
 
@@ -706,13 +748,15 @@ def final_classes(s, classes):
 
 
 @kernel(makes_arrays=True)
-def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, offset, rows, cols,
+def td_gradient(net, targets, lam, plies, xs, pasts, stones, outs, classes, offset, rows, cols,
                 grads):  # fmt: skip
     """Add the TD(lambda) gradient of a finished game to `grads`, a Net of the same shapes.
 
     xs, stones (plies + 1, N) and outs (plies + 1, N, 8) hold the inputs, colours and outputs of
-    every position. The final classes are carried back through the game as probabilities. Returns
-    the sum of squared errors of the outputs that apply, and their number.
+    every position; in recurrent networks pasts (plies + 1, N, HIDDEN) holds the hidden units before
+    it, and errors go back through the whole game. The final classes are carried back through the
+    game as probabilities. Returns the sum of squared errors of the outputs that apply, and their
+    number.
     """
     width = cols + 1
     n = xs.shape[1]
@@ -721,6 +765,10 @@ def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, offset, row
     delta = np.zeros((n, OUT), np.float32)
     a, h = np.zeros((n, CELL), np.float32), np.zeros((n, HIDDEN), np.float32)
     cell, d72 = np.zeros(CELL, np.float32), np.zeros(REACH, np.float32)
+    # The errors that the next position leaves at this one's hidden units, and this one at the last.
+    recurrent = pasts.shape[0] > 0
+    owed = np.zeros((2, n if recurrent else 0, HIDDEN), np.float32)
+    nothing = np.zeros((0, HIDDEN), np.float32)
     back = np.empty((REACH, HIDDEN), np.float32)
     for k in range(REACH):
         for j in range(HIDDEN):
@@ -760,15 +808,26 @@ def td_gradient(net, targets, lam, plies, xs, stones, outs, classes, offset, row
                     delta[p, k] = d
                     square += d * d
                     terms += 1
-        _position_gradient(net, back, xs[t], offset, delta, a, h, cell, d72, rows, cols, grads)
+        due, left = owed[t % 2], owed[(t + 1) % 2]
+        left[:] = ZERO
+        _position_gradient(
+            net, back, xs[t], pasts[t] if recurrent else nothing, due, left, offset, delta, a, h,
+            cell, d72, rows, cols, grads,
+        )  # fmt: skip
     return square, terms
 
 
 @kernel
-def _position_gradient(net, back, x, offset, delta, a, h, cell, d72, rows, cols, grads):
-    """Add the gradient of one position, given the errors at the net inputs of its outputs."""
+def _position_gradient(net, back, x, past, due, left, offset, delta, a, h, cell, d72, rows, cols,
+                       grads):  # fmt: skip
+    """Add the gradient of one position, given the errors at the net inputs of its outputs.
+
+    In a recurrent network hidden units also have the errors `due`; those of the previous position
+    are added to `left`.
+    """
     width = cols + 1
-    hidden_units(net, x, offset, rows, cols, a, h)
+    recurrent = past.shape[0] > 0
+    hidden_units(net, x, past, offset, rows, cols, a, h)
     for row in range(rows):
         for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
             for j in range(CELL):
@@ -782,6 +841,9 @@ def _position_gradient(net, back, x, offset, delta, a, h, cell, d72, rows, cols,
                 if d != ZERO:
                     for j in range(HIDDEN):
                         cell[j] += d * back[m, j]
+            if recurrent:
+                for j in range(HIDDEN):
+                    cell[j] += due[p, j]
             for j in range(HIDDEN):
                 v = h[p, j]
                 for k in range(REACH):
@@ -789,6 +851,15 @@ def _position_gradient(net, back, x, offset, delta, a, h, cell, d72, rows, cols,
                 cell[j] *= UNIT - v * v
             for k in range(OUT):
                 cell[FIRST_OUT + k] = delta[p, k]
+            if recurrent:
+                for nu in range(5):
+                    q = p + offset[nu]
+                    for i in range(HIDDEN):
+                        v, total = past[q, i], ZERO
+                        for j in range(HIDDEN):
+                            grads.hh[nu * HIDDEN + i, j] += v * cell[j]
+                            total += net.hh[nu * HIDDEN + i, j] * cell[j]
+                        left[q, i] += total
             for j in range(CELL):
                 grads.bias[j] += cell[j]
             for nu in range(9):

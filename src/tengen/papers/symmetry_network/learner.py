@@ -45,7 +45,8 @@ SIMPLE = {"random": kernels.RANDOM, "maxlib": kernels.MAXLIB}
 
 _TABLE = 9 * definition.INPUTS * CELL
 SIZE = _TABLE + CELL + HIDDEN * REACH
-"""Length of the flat array that holds every copy of every weight."""
+"""Length of the flat array that holds every copy of every weight, without recurrent ones."""
+_RECURRENT = len(definition.SIDES) * HIDDEN * HIDDEN
 
 
 def packing(architecture: Architecture) -> Tying:
@@ -53,7 +54,8 @@ def packing(architecture: Architecture) -> Tying:
     hidden = architecture.hidden
     if hidden > HIDDEN:
         raise SpecError(f"{hidden} hidden units; at most {HIDDEN} are possible")
-    table, bias, oh = split(np.arange(SIZE, dtype=np.int64))
+    size = SIZE + (_RECURRENT if architecture.recurrent else 0)
+    table, bias, oh, hh = split(np.arange(size, dtype=np.int64))
     table, oh = table.reshape(9, definition.INPUTS, CELL), oh.reshape(HIDDEN, 9, OUT)
     outputs = slice(FIRST_OUT, FIRST_OUT + len(definition.OUTPUTS))
     # Where the dense weights of each part are in the flat array, in their shape.
@@ -64,9 +66,12 @@ def packing(architecture: Architecture) -> Tying:
         "BH": bias[:hidden],
         "BO": bias[outputs],
     }
+    if architecture.recurrent:
+        states = hh.reshape(-1, HIDDEN, HIDDEN)[:, :hidden, :hidden]
+        places["HH"] = states.transpose(0, 2, 1)
     parts, starts = architecture.parts, architecture.slices
     return Tying(
-        (SIZE,),
+        (size,),
         architecture.size,
         np.concatenate([places[n].ravel()[t.where] for n, t in parts.items()]),
         np.concatenate([t.source + starts[n].start for n, t in parts.items()]),
@@ -76,8 +81,8 @@ def packing(architecture: Architecture) -> Tying:
 
 def split(flat: NDArray[Any]) -> kernels.Net:
     """Return a flat array as the arrays of a Net, sharing its memory."""
-    table, bias, oh = np.split(flat, (_TABLE, _TABLE + CELL))
-    return kernels.Net(table.reshape(-1, CELL), bias, oh)
+    table, bias, oh, hh = np.split(flat, (_TABLE, _TABLE + CELL, SIZE))
+    return kernels.Net(table.reshape(-1, CELL), bias, oh, hh.reshape(-1, HIDDEN))
 
 
 def make_room(rows: int, cols: int) -> kernels.Room:
@@ -89,7 +94,8 @@ def make_room(rows: int, cols: int) -> kernels.Room:
 
     def view() -> kernels.View:
         at = np.full((4, n), definition.OFF_BOARD, np.int64)
-        return kernels.View(at, floats(n, CELL), floats(n, HIDDEN), floats(n, OUT), floats(n))
+        states = floats(n, HIDDEN), floats(n, HIDDEN)
+        return kernels.View(at, floats(n, CELL), *states, floats(n, OUT), floats(n))
 
     work = kernels.Work(
         liberty=np.zeros((2, 3, n), np.int64),
@@ -180,7 +186,7 @@ class SymmetryNetwork(StoredLearner):
         side = self.side(s.beta)
         targets = definition.target_table(s.capture).astype(np.float32)
         first, linear = self.games_, self.games_ < s.linear_games
-        grads = np.zeros((s.batch, SIZE), np.float32)
+        grads = np.zeros((s.batch, *self._packing.shape), np.float32)
 
         def play(i: int) -> tuple[float, ...]:
             found = kernels.self_play(
@@ -193,7 +199,7 @@ class SymmetryNetwork(StoredLearner):
         gradient = self._packing.collect(grads.sum(axis=0, dtype=np.float64))
         if linear:
             slices = s.architecture.slices
-            for name in ("HI", "OH", "BH"):
+            for name in {"HI", "OH", "HH", "BH"} & slices.keys():
                 gradient[slices[name]] = 0
         self.free_ = self.free_ + s.rate * gradient
         self.free_[: s.architecture.weights] *= s.decay**s.batch

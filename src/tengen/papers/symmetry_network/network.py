@@ -21,7 +21,9 @@ This module uses float64 NumPy and is easy to check; `kernels` is the fast imple
     H = tanh(B_H + V_HI I)                    hidden units, from the inputs of 3x3 neighbours
     O = sigmoid(B_O + V_OI I + V_OH H)        outputs, from the inputs and hidden units of the same
 
-Hidden units off the board are zero. tanh is odd, so signs pass through it.
+Hidden units off the board are zero. tanh is odd, so signs pass through it. A recurrent network adds
+V_HH H' over the four sides and the cell itself, where H' are the hidden units of the previous
+position, at first zero.
 
 Inputs are one-hot: 0 to 5 a white stone whose block has category C1 to C6, 6 to 11 a black one, 12
 an empty point, 13 off the board. In the paper a block's category comes from the outputs of the
@@ -304,6 +306,7 @@ class Architecture:
     mixture: dict[str, int] = field(default_factory=lambda: dict(PAPER_MIXTURE))
     colour: bool = False  # whether White's weights are tied to Black's as well
     tied: bool = True  # False gives a plain convolution of the same size
+    recurrent: bool = False  # whether hidden units see those of the previous position
 
     @cached_property
     def cell(self) -> Representation:
@@ -331,10 +334,12 @@ class Architecture:
             inputs = Representation((swapped_pair(),) * CATEGORIES + (T, T))
             # Of the outputs Z+ is odd, Zo becomes -Zb.
             outputs = Representation((odd(T), swapped_pair(-1), swapped_pair(), swapped_pair()))
+        past = {"HH": self._kernel(self.cell, self.cell, SIDES)} if self.recurrent else {}
         return {
             "OI": self._of_inputs(self._kernel(outputs, inputs)),
             "HI": self._of_inputs(self._kernel(self.cell, inputs)),
             "OH": self._kernel(outputs, self.cell),
+            **past,
             "BH": self._bias(self.cell),
             "BO": self._bias(outputs),
         }
@@ -377,10 +382,12 @@ class Architecture:
         free[at] = tying.collect(np.array(INITIAL_BIASES)) / np.maximum(numbers, 1)
         return free
 
-    def _kernel(self, out: Representation, source: Representation) -> Tying:
+    def _kernel(
+        self, out: Representation, source: Representation, offsets: tuple[Offset, ...] = SQUARE
+    ) -> Tying:
         if not self.tied:
-            return untied((len(SQUARE), out.size, source.size))
-        return kernel_tying(out, source, SQUARE, self._generators)
+            return untied((len(offsets), out.size, source.size))
+        return kernel_tying(out, source, offsets, self._generators)
 
     def _bias(self, out: Representation) -> Tying:
         return bias_tying(out, self._generators) if self.tied else untied((out.size,))
@@ -404,12 +411,21 @@ class Architecture:
 
 
 def forward(
-    architecture: Architecture, free: FloatArray, symbols: NDArray[np.integer]
+    architecture: Architecture,
+    free: FloatArray,
+    symbols: NDArray[np.integer],
+    past: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the outputs (rows, columns, 7) and hidden units for a board of input numbers."""
+    """Return the outputs (rows, columns, 7) and hidden units for a board of input numbers.
+
+    `past` are the hidden units of the previous position, for recurrent networks.
+    """
     dense = architecture.expand(free)
     inputs = np.eye(INPUTS)[np.pad(symbols, 1, constant_values=OFF_BOARD)]
-    hidden = np.tanh(_convolve(dense["HI"], inputs) + dense["BH"])
+    net = _convolve(dense["HI"], inputs) + dense["BH"]
+    if past is not None:
+        net += _convolve(dense["HH"], np.pad(past, ((1, 1), (1, 1), (0, 0))))
+    hidden = np.tanh(net)
     framed = np.pad(hidden, ((1, 1), (1, 1), (0, 0)))
     net = _convolve(dense["OI"], inputs) + dense["BO"] + _convolve(dense["OH"], framed)
     return 1 / (1 + np.exp(-net)), hidden
@@ -422,11 +438,15 @@ def equivariance_error(
     rng = np.random.default_rng(seed)
     symbols = rng.integers(0, OFF_BOARD, (size, size))
     outputs, hidden = forward(architecture, free, symbols)
+    past = hidden if architecture.recurrent else None
+    outputs, hidden = forward(architecture, free, symbols, past)
     trivial = Representation.trivial(outputs.shape[-1])
     worst = 0.0
     for word in ELEMENTS:
         board = transform(symbols[..., None].astype(float), word, Representation.trivial(1))
-        turned, turned_hidden = forward(architecture, free, board[..., 0].astype(np.int64))
+        turned_past = None if past is None else transform(past, word, architecture.cell)
+        turned_board = board[..., 0].astype(np.int64)
+        turned, turned_hidden = forward(architecture, free, turned_board, turned_past)
         for found, expected in (
             (turned, transform(outputs, word, trivial)),
             (turned_hidden, transform(hidden, word, architecture.cell)),
@@ -436,10 +456,13 @@ def equivariance_error(
 
 
 def _convolve(kernel: FloatArray, framed: FloatArray) -> FloatArray:
-    """Return the sum over offsets of kernel[offset] @ field(cell + offset) for every cell."""
+    """Return the sum over offsets of kernel[offset] @ field(cell + offset) for every cell.
+
+    A kernel of five offsets is over `SIDES`, with which `SQUARE` begins.
+    """
     rows, cols = framed.shape[0] - 2, framed.shape[1] - 2
     out = np.zeros((rows, cols, kernel.shape[1]))
-    for k, (a, b) in enumerate(SQUARE):
+    for k, (a, b) in enumerate(SQUARE[: len(kernel)]):
         out += framed[1 - b : 1 - b + rows, 1 + a : 1 + a + cols] @ kernel[k].T
     return out
 

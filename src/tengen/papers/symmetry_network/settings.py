@@ -49,6 +49,7 @@ class SymmetrySettings(CheckedSettings):
     mixture: dict[str, int] = field(default_factory=lambda: dict(PAPER_MIXTURE))
     colour: bool = setting(False, "Tie White's weights to Black's.")
     tied: bool = setting(True, "Tie weights by symmetry; otherwise a plain convolution.")
+    recurrent: bool = setting(False, "Hidden units see those of the previous position.")
     snapshot_every: int = setting(20_000, "Games between snapshots.", least=1, changeable=True)
     checkpoint_every: int = setting(2_000, "Games between checkpoints.", least=1, changeable=True)
 
@@ -68,7 +69,7 @@ class SymmetrySettings(CheckedSettings):
     @cached_property
     def architecture(self) -> Architecture:
         """The network that is trained."""
-        return Architecture(mixture=dict(self.mixture), colour=self.colour, tied=self.tied)
+        return Architecture(dict(self.mixture), self.colour, self.tied, self.recurrent)
 
     @property
     def recipe(self) -> dict[str, Any]:
