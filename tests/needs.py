@@ -47,6 +47,7 @@ _NEEDS = {
     "tensorboard": _Need("the extra tensorboard"),
     "pettingzoo": _Need("the extra gym"),
     "pyspiel": _Need("the extra bench"),
+    "hatchling": _Need("the extra dev"),
     "sgfmill": _Need("the extra bench"),
     "onnxruntime": _Need("the extra bench"),
     "sklearn.linear_model": _Need("the extra bench"),
