@@ -1,35 +1,45 @@
-"""Generate pages of the site: a card per shipped model, and the help of every command."""
+"""Build the site in `build/site`: the pages of `docs` with model cards and commands added.
+
+    python scripts/build_site.py
+
+The pages are copied to `build/docs`; there the cards of the shipped models follow `models.md`, and
+the help of every command follows `reference/commands.md`.
+"""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import typer
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 from tengen import cli
 from tengen.models import Card, Measurement, list_models
 from tengen.models.store import SHIPPED
 
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the generated pages into the menu."""
-    cards: list[Any] = [{name: f"models/{name}.md"} for name, _, _ in _cards()]
-    for section in config.nav or []:
-        if "Models" in section:
-            section["Models"] += cards
-    return config
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "build" / "docs"
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated pages."""
-    for name, size, card in _cards():
-        text = _card_page(name, size, card)
-        files.append(File.generated(config, f"models/{name}.md", content=text))
-    files.append(File.generated(config, "reference/commands.md", content=_command_page()))
-    return files
+def write_pages() -> None:
+    """Copy the pages and write the generated ones beside them."""
+    shutil.rmtree(PAGES, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", PAGES)
+    with (PAGES / "models.md").open("a", encoding="utf-8") as page:
+        page.writelines(f"\n{_card(*entry)}" for entry in _cards())
+    with (PAGES / "reference" / "commands.md").open("a", encoding="utf-8") as page:
+        page.write(f"\n{_commands()}")
+
+
+def main() -> int:
+    """Write the pages and build the site; a warning is an error."""
+    write_pages()
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def _cards() -> list[tuple[str, int, Card]]:
@@ -37,19 +47,19 @@ def _cards() -> list[tuple[str, int, Card]]:
     return [(info.name, info.bytes, info.card) for info in found if info.card is not None]
 
 
-def _card_page(name: str, size: int, card: Card) -> str:
+def _card(name: str, size: int, card: Card) -> str:
     lines = [
-        f"# {name}",
+        f"## {name}",
         card.what,
         f"| kind | size | made by | licence | seed |\n|---|---|---|---|---|\n"
         f"| {card.kind} | {size / 1000:,.0f} kB | tengen {card.version} | {card.licence} | "
         f"{'' if card.seed is None else card.seed} |",
         f"**Data.** {card.data}",
         f"**To make it again.** `{card.remake}`" if card.remake else "",
-        "## Measured",
+        "### Measured",
         "| what | value | 95 % | n | how |\n|---|---|---|---|---|\n"
         + "\n".join(_measured(entry) for entry in card.results),
-        "## Recipe",
+        "### Recipe",
         "\n".join(f"- `{key}`: `{value}`" for key, value in card.recipe.items()),
     ]
     return "\n\n".join(line for line in lines if line) + "\n"
@@ -61,8 +71,8 @@ def _measured(entry: Measurement) -> str:
     return f"| {entry.what} | {entry.value:.4g} | {interval} | {count} | {entry.how} |"
 
 
-def _command_page() -> str:
-    lines = ["# Commands", "The help of every command; `tengen COMMAND --help` prints the same."]
+def _commands() -> str:
+    lines = []
     for path, command in _walk("tengen", typer.main.get_command(cli._app)):
         if hasattr(command, "list_commands"):
             continue
@@ -86,3 +96,7 @@ def _walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
                 found = command.get_command(context, name)
                 if found is not None and not found.hidden:
                     yield from _walk(f"{path} {name}", found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
