@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,8 @@ from numpy.typing import NDArray
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board import BLACK, WHITE
 from tengen.board.counting_kernels import territory_margin
+from tengen.errors import TengenError
+from tengen.files import write_atomic
 from tengen.records import GameArrays
 from tengen.records.corpus import last_positions
 from tengen.scoring import BlockScorer
@@ -39,6 +44,7 @@ class PaperGames:
     score: FloatArray  # per game: the recorded score, White-positive
     alive: IntArray  # per block: 1, 0 or UNKNOWN; only for the measurement
     grids: Sequence[NDArray[np.int8]] = ()  # the positions
+    source: str = ""  # where a file of described games comes from
 
     def __len__(self) -> int:
         return len(self.score)
@@ -71,6 +77,31 @@ class PaperGames:
             grids=[grid for grid, mine in zip(self.grids, chosen, strict=True) if mine],
             **taken,
         )
+
+    def save(self, path: Path) -> None:
+        """Save as one .npz file, atomically."""
+        arrays = {name: value for name, value in vars(self).items() if name != "grids"}
+        shapes = np.array([grid.shape for grid in self.grids])
+        points = np.concatenate([grid.ravel() for grid in self.grids])
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays, shapes=shapes, points=points)
+        write_atomic(path, buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> PaperGames:
+        """Load a file written by `save`."""
+        try:
+            with path.open("rb") as file, np.load(file) as stored:
+                found: dict[str, Any] = dict(stored)
+            shapes, points = found.pop("shapes"), found.pop("points")
+            ends = np.cumsum(shapes.prod(axis=1))[:-1]
+            grids = [
+                part.reshape(shape)
+                for part, shape in zip(np.split(points, ends), shapes, strict=True)
+            ]
+            return cls(**{**found, "source": str(found["source"])}, grids=grids)
+        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as wrong:
+            raise TengenError(f"{path}: no features of finished games ({wrong})") from None
 
     def explained(self) -> BoolArray:
         """Return which games have blocks of known status."""

@@ -320,18 +320,23 @@ def train(
     return Trained(version, parameters, curve, scaling)
 
 
-def measure(trained: Trained, games: PaperGames) -> dict[str, int | float]:
-    """Measure a network on games: its scores, the count without its dead blocks, its blocks."""
-    scores, dead = trained.predict(games)
-    error = np.abs(scores - games.score)
-    wanted = games.offset - games.score
-    right, row = 0, 0
-    for grid, margin in zip(games.grids, wanted, strict=True):
+def counts(games: PaperGames, dead: BoolArray) -> FloatArray:
+    """Return Black's margins by the rules without these blocks, komi and prisoners left out."""
+    margins, row = [], 0
+    for grid in games.grids:
         position = Parts(grid)
         fallen = np.zeros(len(position.size), np.bool_)
         fallen[position.blocks] = dead[row : row + len(position.blocks)]
         row += len(position.blocks)
-        right += abs(counted(grid, fallen[position.part]) - margin) < 0.01
+        margins.append(counted(grid, fallen[position.part]))
+    return np.array(margins, np.float64)
+
+
+def measure(trained: Trained, games: PaperGames) -> dict[str, int | float]:
+    """Measure a network on games: its scores, the count without its dead blocks, its blocks."""
+    scores, dead = trained.predict(games)
+    error = np.abs(scores - games.score)
+    right = np.abs(counts(games, dead) - (games.offset - games.score)) < 0.01
     blocks = {
         "dead_right": (games.alive == 0) & dead,
         "dead_wrong": (games.alive == 0) & ~dead,
@@ -345,7 +350,7 @@ def measure(trained: Trained, games: PaperGames) -> dict[str, int | float]:
         "largest": float(np.abs(scores).max()),
         "exact": int((np.abs(np.round(scores * 2) / 2 - games.score) < 0.01).sum()),
         "winner": int((np.sign(scores) == np.sign(games.score)).sum()),
-        "counted": int(right),
+        "counted": int(right.sum()),
         "komi_error": float(np.abs(games.score - games.offset).mean()),
         **{name: int(mask.sum()) for name, mask in blocks.items()},
     }
