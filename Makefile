@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Python writes the bytecode of what it imports, which is far less than pip would compile.
 export PYTHONDONTWRITEBYTECODE =
 
-EXTRAS = torch,onnx,ray,gym,pandas,tensorboard,bench,docs,browser
+EXTRAS = torch,onnx,ray,gym,pandas,tensorboard,bench,docs,notebooks,browser
 # CI names an older PyTorch here, because the newest brings gigabytes.
 TORCH = torch
 
@@ -90,8 +90,8 @@ coverage: setup  ## lines outside kernels that the tests run
 	$(PYTEST) $(QUICK) --cov=tengen --cov-report=term:skip-covered
 
 docs: setup  ## the site with guide, reference and search, in build/site
-	$(BIN)/python -m mkdocs --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet 'tengen-go[docs]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python -m zensical --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet 'tengen-go[docs]'
+	$(BIN)/python scripts/build_site.py
 	@echo "build/site/index.html"
 
 bench: setup  ## side by side with peers

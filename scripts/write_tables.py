@@ -8,15 +8,18 @@ rows PAPER KEY                                  a table of its report
 rows all headlines                              the headline claims of all papers
 rows ladder SIZE                                a shipped ladder
 rows levels all                                 the levels of `tengen` on the shipped ladders
+rows matches now|earlier|headlines              matches with other programs, from `matches.toml`
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tengen.arena import Database, results_of
 from tengen.arena.placing import rank_of, recorded, shipped_ladder
@@ -31,6 +34,7 @@ from tengen.lab.report import (
     question_row,
 )
 from tengen.players.tengen import LEVELS
+from tengen.statistics import wilson
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -46,6 +50,7 @@ def written(text: str, links: str = "") -> str:
             "all": lambda _: _headlines(links),
             "ladder": _ladder,
             "levels": lambda _: _levels(),
+            "matches": _matches,
         }
         text = wide[source](name) if source in wide else _of_paper(source, name)
         return found[1] + text + found[4]
@@ -131,6 +136,28 @@ def _levels() -> str:
             cells.append(f"{about}, {entry['games']} games")
         rows.append([level, *cells])
     return _table(["level", *(f"{size}: Elo (95 %), about, games" for size in sizes)], rows)
+
+
+def _matches(part: str) -> str:
+    """Return games won of games played; the headlines as one row per opponent."""
+    file = ROOT / "docs" / "results" / "matches.toml"
+    matches = tomllib.loads(file.read_text(encoding="utf-8"))["match"]
+    if part == "headlines":
+        won = {(m["headline"], m["board"]): _won(m) for m in matches if "headline" in m}
+        sizes = ["9x9", "13x13", "19x19"]
+        opponents = dict.fromkeys(opponent for opponent, _ in won)
+        rows = [[each, *(won.get((each, size), "") for size in sizes)] for each in opponents]
+        return _table(["opponent", *sizes], rows)
+    shown = [match for match in matches if match["part"] == part]
+    names = [n for n in ("player", "opponent", "board", "openings", "time") if n in shown[0]]
+    rows = [[*(match[name] for name in names), _won(match), match["seeds"]] for match in shown]
+    return _table([*names, "won", "seeds from"], rows)
+
+
+def _won(match: dict[str, Any]) -> str:
+    """Return games won of games played, and the interval of their share in percent."""
+    low, high = wilson(match["won"], match["games"])
+    return f"{match['won']} of {match['games']} [{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -93,6 +93,15 @@ def test_a_quick_review(games: Path) -> None:
     assert "points lost per move" in str(found) and "<table>" in found._repr_html_()
 
 
+def test_a_review_shows_its_curve_and_the_largest_loss_with_the_better_move() -> None:
+    board = tengen.Board(5, moves="B C3 W C2 B D2 W B2 B A1 W D3 B E5")
+    found = tengen.review(board, quick=True)
+    page = found._repr_html_()
+    worst = found.mistakes()[0]
+    assert page.count("<polyline") == 1 and "currentColor" in page
+    assert f"Before move {worst.number}: " in page and f"{worst.best} (A) is better" in page
+
+
 def test_points_of_a_review_are_played_on_boards(games: Path) -> None:
     found = tengen.review(tengen.read_game(games), quick=True)
     for position, move in zip(found.positions, found.moves, strict=False):

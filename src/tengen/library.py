@@ -205,8 +205,8 @@ def score(
     ... O X O O .
     ... . X O . .
     ... ''')
-    >>> [str(stone) for stone in score(end).dead]
-    ['A2']
+    >>> print(*score(end).dead)
+    A2
 
     The last position of a record is scored. The blocks at the vertices `dead` and `alive` are so
     regardless of the scorer; `model` is the scorer's name or file.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -245,6 +246,13 @@ def test_a_drawing_has_each_stone_label_shade_and_ring_once() -> None:
     assert drawn.count('opacity="0.45"') == 1 and drawn.count("a&lt;b") == 1
     assert drawn.count('opacity="0.40"') == 1 and drawn.count('stroke="#d2401f"') == 1
     assert drawn.count(">A</text>") == 2
+
+
+def test_ownership_covers_only_stones_that_will_be_lost() -> None:
+    grid = np.array([[BLACK, WHITE, 0]], np.int8)
+    drawn = format_svg(grid, ownership=[0.9, 0.5, 0.3], coordinates=False)
+    squares = re.findall(r'width="([\d.]+)" height="[\d.]+" fill="#000"', drawn)
+    assert squares == ["10.6", "13.4"]
 
 
 def test_heat_and_weighted_marks() -> None:

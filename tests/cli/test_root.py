@@ -77,7 +77,9 @@ def test_the_shell_completes_commands_and_options() -> None:
         ).stdout.split()
 
     assert completed("tengen pl") == ["play", "players"]
-    assert completed("tengen train s") == ["scoring", "self-play", "symmetry-network"]
+    assert completed("tengen train s") == [
+        "scoring", "scoring-classifier", "self-play", "symmetry-network"
+    ]  # fmt: skip
     assert completed("tengen play --pla") == ["--player", "--plain"]
 
 
@@ -115,7 +117,7 @@ def test_help_shows_flags_as_flags(tengen: Tengen, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     "command",
     ["arena match", "arena run", "games convert", "gtp", "train network", "train opening-evolution",
-     "train opening-td", "play", "review", "train scoring", "lab",
+     "train opening-td", "play", "review", "train scoring", "lab", "train scoring-classifier",
      "train self-play", "train symmetry-network"],
 )  # fmt: skip
 def test_a_seed_below_zero_is_refused(tengen: Tengen, command: str) -> None:

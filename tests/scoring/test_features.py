@@ -42,7 +42,7 @@ def test_features_agree_with_the_references(shape):
 
 
 def test_there_are_forty_six_and_forty_eight():
-    from tengen.papers.scoring_failure.network import SECOND_DISTANCES
+    from tengen.papers.scoring_failure.games import SECOND_DISTANCES
 
     assert PAPER == 48
     assert PAPER - len(SECOND_DISTANCES) == 46

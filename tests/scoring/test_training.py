@@ -207,6 +207,26 @@ def test_labelled_positions_teach_what_scores_alone_do_not(table):
     assert (taught[first] > plain[first]).all()
 
 
+def test_labels_grow_from_labelled_games_and_without_flips_only_from_exact_counts(table):
+    right = np.ones(len(table.block), np.bool_)
+    right[table.start[:-1] + 2] = False  # the invader of the corner
+    few = np.arange(1, 4)
+    known = LabelledBlocks(table, right).take(few)
+    recipe = replace(QUICK, epochs=40, rounds=3)
+    chosen = ~np.isin(np.arange(len(table)), few)
+    grown = learn_from_scores(table, recipe, chosen=chosen, made=[known], grown=True, flips=False)
+    assert all(row["turned"] == 0 for row in grown.history)
+    # A quarter of the recorded scores is wrong; the labelled games are not labelled again.
+    explained = chosen & (np.arange(len(table)) % 4 > 0)
+    np.testing.assert_array_equal(grown.labelled_games, explained)
+    # Learned from the opposite labels, no count is right.
+    wrong = LabelledBlocks(known.table, ~known.alive)
+    with_wrong = learn_from_scores(
+        table, replace(recipe, rounds=2), chosen=chosen, made=[wrong] * 8, grown=True, flips=False
+    )
+    assert with_wrong.history[0]["exact"] < grown.history[0]["exact"]
+
+
 def test_a_count_is_trusted_where_unseen_games_came_out_right(games, table):
     unseen = np.arange(0, 24, 3)
     trained = learn_from_scores(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -40,15 +41,18 @@ def test_a_review_of_a_long_game_with_scrubbing(
     query = {"name": "long.sgf", "quick": True}
     headers = {"content-type": "application/x-go-sgf"}
     answer = client.post("/api/reviews", params=query, content=long_game.encode(), headers=headers)
-    [made] = answer.json()
+    [made] = answer.json()["reviews"]
     page = open_page(f"{server.url}/#/review/{made['id']}")
     page.locator(".title", has_text="onerror").wait_for()
-    page.locator(".comment", has_text="onerror").wait_for()
     assert page.title() == "Review · Tengen"
     done = page.get_by_role("link", name="Annotated SGF")
     # How far it is; on a busy machine it may be done before the page is there.
     page.get_by_text("of 201").or_(done).first.wait_for()
     done.wait_for()
+    # It begins before the worst mistake.
+    page.get_by_text(re.compile("^Mistake 1 of")).wait_for()
+    page.keyboard.press("Home")
+    page.locator(".comment", has_text="onerror").wait_for()
     assert page.locator("img").count() == 0
 
     box = page.locator(".curve .u-over").bounding_box()
@@ -64,10 +68,11 @@ def test_a_review_of_a_long_game_with_scrubbing(
     page.keyboard.press("End")
     assert page.locator(".scrubber output").text_content() == "200"
 
-    page.locator(".worst li").first.get_by_role("button").nth(1).click()
+    page.locator(".worst li").first.get_by_role("button").click()
+    page.get_by_role("button", name="Show the better line").click()
     page.get_by_role("heading", name="Variation from move").wait_for()
     page.locator(".hints").wait_for()
-    page.keyboard.press("Escape") if page.locator(".board:focus").count() else None
+    page.locator(".discs text", has_text="A").wait_for()
     page.get_by_role("button", name="Back to the game").click()
     page.get_by_role("checkbox", name="Ownership").check()
     page.locator(".board .shudan-paint").first.wait_for()
@@ -76,13 +81,63 @@ def test_a_review_of_a_long_game_with_scrubbing(
     assert_accessible(page)
 
 
+def test_mistakes_are_shown_before_they_are_played(server, open_page, client, wait_for, click):
+    headers = {"content-type": "application/x-go-sgf"}
+    sgf = "(;SZ[9]PB[Ann]PW[Bob];B[ee];W[aa];B[gc];W[ii];B[cg];W[cc];B[ia];W[gg])"
+    answer = client.post("/api/reviews?visits=20", content=sgf.encode(), headers=headers)
+    [made] = answer.json()["reviews"]
+    place = f"/api/reviews/{made['id']}"
+    wait_for(lambda: client.get(place).json()["status"] == "done")
+    moves = [part["move"] for part in client.get(place).json()["parts"][1:]]
+    worst = max((m for m in moves if m["verdict"] == "mistake"), key=lambda m: m["points_lost"])
+
+    page = open_page(f"{server.url}/#/review/{made['id']}", viewport={"width": 1366, "height": 768})
+    page.get_by_role("heading", name=f"Move {worst['number']}:").wait_for()
+    number = page.locator(".scrubber output")
+    assert number.text_content() == str(worst["number"] - 1)
+    played = page.locator(f'.discs [data-vertex="{worst["move"]}"].played text')
+    assert float(played.text_content().replace("−", "-")) < -1
+    best = page.locator(f'.discs [data-vertex="{worst["best"]}"]')
+    assert best.text_content() == "0" and "tone-0" in best.get_attribute("class")
+    page.mouse.wheel(0, 500)
+    assert page.locator(".board").bounding_box()["y"] >= 0  # it stays in sight
+
+    for count in (1, 2):
+        page.keyboard.press("b")
+        labels = page.locator(".board .shudan-marker_label .shudan-marker").all_text_contents()
+        assert len(labels) == min(count, len(worst["line"]))
+    page.locator(".discs text", has_text="A").wait_for()  # the letters of the table
+    page.keyboard.press("Escape")
+
+    page.get_by_role("radio", name="White").first.click()
+    page.keyboard.press("n")
+    mistakes = [m["number"] for m in moves if m["verdict"] and m["colour"] == "white"]
+    assert int(number.text_content()) + 1 in mistakes
+    page.reload()  # the side that was chosen is the visitor's from now on
+    page.get_by_text(f"Mistake 1 of {len(mistakes)}").wait_for()
+
+
 def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server, open_page):
     page = open_page(f"{server.url}/#/review")
     drop(page, "bad.sgf", "no game at all")
     page.get_by_role("alert").get_by_text("bad.sgf").wait_for()
-    drop(page, "good.sgf", "(;SZ[9]PB[Ann]PW[Bob];B[ee];W[cc])")
-    page.wait_for_url("**/#/review/*")
-    page.get_by_role("heading", name="Ann – Bob").wait_for()
+    page.get_by_role("button", name="Dismiss").click()
+    good = "(;SZ[9]PB[Ann]PW[Bob];B[ee];W[cc])"
+    for _ in range(2):  # the second time it is there already
+        drop(page, "good.sgf", good)
+        page.wait_for_url("**/#/review/*")
+        page.get_by_role("heading", name="Ann – Bob").wait_for()
+        page.goto(f"{server.url}/#/review")
+    drop(page, "two.sgf", f"{good}(;SZ[19];B[dd];W[pp];B[pd])")
+    page.get_by_role("alert").get_by_text("In the list already: 1").wait_for()
+    page.get_by_role("link", name="two.sgf, 2").wait_for()
+    waiting = page.get_by_role("link", name="two.sgf, 2")
+    page.get_by_role("button", name="Cancel all").click()
+    page.get_by_role("button", name="No", exact=True).click()
+    assert waiting.count() == 1
+    page.get_by_role("button", name="Cancel all").click()
+    page.get_by_role("button", name="Yes, delete them").click()
+    waiting.wait_for(state="detached")
 
 
 def test_a_failed_review_is_tried_again(server, open_page):
@@ -226,7 +281,11 @@ def test_the_page_of_tengen_review_needs_no_server(open_page, tmp_path):
         assert number.text_content() == str(expected)
     page.get_by_role("button", name="Last position").click()
     assert number.text_content() == "12"
-    page.locator(".worst button[aria-label*='better than move']").first.click()
+    page.get_by_role("radio", name="Points").click()
+    page.keyboard.press("ArrowLeft")  # a click on a choice leaves the keys to the game
+    assert number.text_content() == "11"
+    page.locator(".worst button").first.click()
+    page.keyboard.press("b")
     page.get_by_text("Variation from move").wait_for()
     page.get_by_role("button", name="Back to the game").click()
     assert page.get_by_text("Variation from move").count() == 0

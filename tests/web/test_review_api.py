@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import time
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -27,9 +28,10 @@ SHORT = (
 
 def add(client: httpx.Client, data: str | bytes, **query: Any) -> list[dict[str, Any]]:
     content = data.encode() if isinstance(data, str) else data
+    query = {"again": True, **query}
     answer = client.post("/api/reviews", params=query, content=content, headers=SGF)
     assert answer.status_code == 201, answer.text
-    return answer.json()
+    return answer.json()["reviews"]
 
 
 def finished(client: httpx.Client, wait_for: Wait, key: str) -> dict[str, Any]:
@@ -144,8 +146,38 @@ def test_a_game_is_reviewed_up_to_an_illegal_move(client, wait_for):
 def test_a_game_played_here_can_be_reviewed(client, wait_for):
     game = client.post("/api/games", json={"size": 9, "opponent": "random"}).json()
     client.post(f"/api/games/{game['id']}/moves", json={"move": "resign"}).raise_for_status()
-    [made] = client.post(f"/api/games/{game['id']}/review").json()
-    assert finished(client, wait_for, made["id"])["game"]["result"] == "W+R"
+    [made] = client.post(f"/api/games/{game['id']}/review").json()["reviews"]
+    found = finished(client, wait_for, made["id"])
+    assert found["game"]["result"] == "W+R" and found["you"] == "black"
+    assert client.post(f"/api/games/{game['id']}/review").json()["known"][0]["id"] == made["id"]
+
+
+def test_an_archive_names_its_files_and_is_not_queued_twice(client):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as made:
+        for name, text in (
+            ("club/one.sgf", "(;SZ[9];B[ee])"),
+            ("club/two.sgf", "(;SZ[9];B[cc];W[gg])"),
+            ("broken.sgf", "(;SZ[99];B[ee])"),
+            ("photo.sgf", "no game"),
+        ):
+            made.writestr(name, text)
+
+    def send(**query: Any) -> dict[str, Any]:
+        query = {"name": "few.zip", "quick": True, **query}
+        content = archive.getvalue()
+        return client.post("/api/reviews", params=query, content=content, headers=SGF).json()
+
+    first = send()
+    files = ["few.zip/club/one.sgf", "few.zip/club/two.sgf"]
+    assert [one["file"] for one in first["reviews"]] == files and first["known"] == []
+    assert len(first["unread"]) == 2
+    assert all(name in " ".join(first["unread"]) for name in ("broken.sgf", "photo.sgf"))
+    second = send()
+    assert second["reviews"] == [] and second["unread"] == first["unread"]
+    assert [one["id"] for one in second["known"]] == [one["id"] for one in first["reviews"]]
+    assert len(send(again=True)["reviews"]) == 2
+    assert len(send(visits=7)["reviews"]) == 2  # other settings, another review
 
 
 # ----- Positions -----

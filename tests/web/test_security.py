@@ -20,7 +20,7 @@ SGF = {"content-type": "application/x-go-sgf"}
 
 
 def read(data: bytes, name: str) -> list[GameRecord]:
-    return positions.read_upload(**positions.packed(data, name))
+    return positions.read_upload(**positions.packed(data, name))[0]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])

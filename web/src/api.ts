@@ -197,6 +197,8 @@ export interface Judged {
   score: number;
   best: string;
   line: string[];
+  /** The moves that a search looked at, best first; none where nothing was searched. */
+  candidates?: { move: string; points_lost: number }[];
   /** 1 after the first pass, more where the position was searched. */
   visits: number;
   /** One letter per point, A (White's) to U (Black's). */
@@ -270,6 +272,8 @@ export interface Review {
   changes?: number;
   game: WholeGame;
   parts: Part[];
+  /** Whose moves the visitor played, where that is known. */
+  you?: Colour | null;
   /** In a page that was written to a file: its title and the address of the list of games. */
   title?: string;
   index?: string;
@@ -280,6 +284,15 @@ export interface ReviewEntry extends GameRecord {
   changed: number;
   status: "waiting" | "done" | "failed";
   progress: Progress | null;
+}
+
+/** What became of games that were sent to be reviewed. */
+export interface Queued {
+  reviews: { id: string }[];
+  /** Those that were in the list already. */
+  known: { id: string }[];
+  /** What could not be read, and why. */
+  unread: string[];
 }
 
 /** Read an answer of one JSON value a line as it comes. */

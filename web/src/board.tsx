@@ -51,7 +51,6 @@ export interface BoardProps {
   steps?: boolean;
 }
 
-const GUTTER = 0.72;
 const BORDER = 0.16;
 const ARROWS: Record<string, XY> = {
   ArrowLeft: [-1, 0],
@@ -67,7 +66,8 @@ export function Board(props: BoardProps) {
   const [vertexSize, setVertexSize] = useState(0);
   const [cursor, setCursor] = useState<XY | null>(null);
   const coordinates = !props.small;
-  const around = (coordinates ? 2 * GUTTER : 0.5) + BORDER;
+  const gutter = cols < 15 ? 0.46 : 0.72; // for the coordinates, in points of the board
+  const around = (coordinates ? 2 * gutter : 0.5) + BORDER;
 
   useLayoutEffect(() => {
     const element = frame.current;
@@ -153,8 +153,8 @@ export function Board(props: BoardProps) {
           style={
             coordinates
               ? {
-                  gridTemplateRows: `${GUTTER}em 1fr ${GUTTER}em`,
-                  gridTemplateColumns: `${GUTTER}em 1fr ${GUTTER}em`,
+                  gridTemplateRows: `${gutter}em 1fr ${gutter}em`,
+                  gridTemplateColumns: `${gutter}em 1fr ${gutter}em`,
                 }
               : {}
           }
@@ -221,7 +221,7 @@ function Discs({ discs, rows, cols, around, unit }: DiscsProps) {
             class={`tone-${tone}${played ? ` played ${played}` : ""}`}
             transform={`translate(${point[0] + (1 + around) / 2} ${point[1] + (1 + around) / 2})`}
           >
-            <circle r={played ? 0.42 : 0.46} />
+            <circle r={played ? 0.44 : 0.46} />
             <text class={text.length > 2 ? "long" : undefined}>{text}</text>
           </g>
         );

@@ -16,6 +16,7 @@ interface CurveProps {
 }
 
 const HEIGHT = 190;
+const MOST_LOST = 30; // points at the top of the picture
 
 function colour(name: string): string {
   const probe = document.createElement("span");
@@ -78,12 +79,12 @@ function dataOf(parts: Part[], length: number, shown: Shown): uPlot.AlignedData 
         ? 100 * part.position.winrate
         : part.position.score;
   const lost = (part: Part | undefined, side: "black" | "white") =>
-    part?.move?.colour === side && part.move.points_lost > 0 ? part.move.points_lost : null;
+    part?.move?.colour === side && part.move.points_lost > 0 ? Math.min(part.move.points_lost, MOST_LOST) : null;
   return [
     numbers,
-    numbers.map((i) => value(parts[i])),
     numbers.map((i) => lost(parts[i], "black")),
     numbers.map((i) => lost(parts[i], "white")),
+    numbers.map((i) => value(parts[i])),
   ];
 }
 
@@ -94,11 +95,9 @@ function draw(
   now: { current: number },
   onMove: (number: number) => void,
 ): uPlot {
-  const [ink, soft, line, accent, warn, blue] = ["ink", "soft", "line", "accent", "warn", "blue"].map(
-    colour,
-  ) as [string, string, string, string, string, string];
+  const soft = colour("soft");
   const bars = uPlot.paths.bars!({ size: [0.7, 8], align: 0 });
-  const axis = { stroke: soft, grid: { stroke: line, width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
+  const axis = { stroke: soft, grid: { stroke: colour("line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
   const follow = (u: uPlot) => {
     const go = (event: PointerEvent) => {
       const left = event.clientX - u.over.getBoundingClientRect().left;
@@ -112,6 +111,7 @@ function draw(
       if (event.buttons) go(event);
     });
   };
+  const accent = colour("accent");
   const mark = (u: uPlot) => {
     const x = Math.round(u.valToPos(now.current, "x", true));
     const { ctx, bbox } = u;
@@ -139,7 +139,7 @@ function draw(
       scales: {
         x: { time: false, range: [0, Math.max(length, 1)] },
         y: { range },
-        lost: { range: (_u, _low, high) => [0, Math.max((high ?? 0) * 2.6, 10)] },
+        lost: { range: [0, MOST_LOST] }, // the same in every game; larger losses are cut off
       },
       axes: [
         { ...axis, size: 26 },
@@ -151,12 +151,21 @@ function draw(
               shown === "winrate" ? `${v} %` : v === 0 ? "0" : `${v > 0 ? "B" : "W"}+${Math.abs(v)}`,
             ),
         },
+        {
+          ...axis,
+          scale: "lost",
+          side: 1,
+          size: 30,
+          grid: { show: false },
+          splits: [5, 10, 20],
+          values: (_, splits) => splits.map((v) => `−${v}`),
+        },
       ],
       series: [
         {},
-        { stroke: ink, width: 2, points: { show: false }, spanGaps: false },
-        { scale: "lost", stroke: blue, fill: blue, width: 0, paths: bars, points: { show: false } },
-        { scale: "lost", stroke: warn, fill: warn, width: 0, paths: bars, points: { show: false } },
+        { scale: "lost", fill: colour("black-bar"), width: 0, paths: bars, points: { show: false } },
+        { scale: "lost", fill: colour("white-bar"), width: 0, paths: bars, points: { show: false } },
+        { stroke: colour("blue"), width: 2, points: { show: false }, spanGaps: false },
       ],
       hooks: { ready: [follow], draw: [mark] },
     },

@@ -1,8 +1,24 @@
 // What a search thinks of a position, as a table and in words.
 
 import type { Colour, Hint } from "./api";
+import { toneOf, type Disc } from "./board";
 import { t } from "./i18n";
 import { percent } from "./points";
+
+const LETTERS = "ABCDE";
+
+/** Return how much worse than the first a move of a hint is. */
+function behind(hint: Hint, i: number): number {
+  return Math.max((hint.moves[0]?.score ?? 0) - (hint.moves[i]?.score ?? 0), 0);
+}
+
+/** Return the moves of a hint as discs, with the letters of the table. */
+export function discsOf(hint: Hint | null | undefined): Record<string, Disc> {
+  const moves = hint?.moves ?? [];
+  return Object.fromEntries(
+    moves.slice(0, LETTERS.length).map((c, i) => [c.move, { text: LETTERS[i]!, tone: toneOf(behind(hint!, i)) }]),
+  );
+}
 
 export function Hints({ hint, turn }: { hint: Hint; turn: Colour }) {
   const best = hint.moves[0];
@@ -27,7 +43,7 @@ export function Hints({ hint, turn }: { hint: Hint; turn: Colour }) {
         {hint.moves.map((c, i) => (
           <tr key={c.move}>
             <th scope="row">
-              {"ABCDE"[i]} {moveName(c.move)}
+              <b class={`letter tone-${toneOf(behind(hint, i))}`}>{LETTERS[i]}</b> {moveName(c.move)}
             </th>
             <td>{c.winrate === undefined ? "" : percent(c.winrate)}</td>
             <td>{c.score === undefined ? "" : c.score.toFixed(1)}</td>

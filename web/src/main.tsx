@@ -3,7 +3,7 @@
 import "../node_modules/@sabaki/shudan/css/goban.css";
 import "./style.css";
 import { render, type ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Review } from "./api";
 import { ApiPage } from "./apipage";
 import { Arena } from "./arena";
@@ -146,13 +146,19 @@ function Page() {
     document.title = `${t(title)} · Tengen`;
   }, [title]);
   useGifts();
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone the row of pages is wider than the screen: show the page that one is on.
+    const here = nav.current!.querySelector<HTMLElement>("[aria-current]")!;
+    nav.current!.scrollLeft = here.offsetLeft + here.offsetWidth / 2 - nav.current!.clientWidth / 2;
+  }, [name]);
   return (
     <>
       <header>
         <a class="brand" href="#/play">
           Tengen
         </a>
-        <nav aria-label={t("pages")}>
+        <nav ref={nav} aria-label={t("pages")}>
           {Object.entries(VIEWS).map(([key, [text]]) => (
             <a key={key} href={`#/${key}`} aria-current={key === name ? "page" : undefined}>
               {t(text)}

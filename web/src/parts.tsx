@@ -76,7 +76,9 @@ export function useKeys(onKey: (key: string) => boolean): void {
     const listen = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       const target = event.target as HTMLElement;
-      if (target.closest("input:not([type=checkbox]), textarea, select, .scroll")) return;
+      if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, .scroll")) return;
+      // Arrow keys choose in a row of radio buttons.
+      if (event.key.startsWith("Arrow") && target.closest("input[type=radio]")) return;
       if (latest.current(event.key)) event.preventDefault();
     };
     addEventListener("keydown", listen);
@@ -157,6 +159,8 @@ export function Choice<T extends string | number>(props: ChoiceProps<T>) {
               name={props.name}
               checked={props.value === value}
               onChange={() => props.onChange(value)}
+              // After a click of the mouse the arrow keys step through the game again.
+              onClick={(event) => event.detail > 0 && event.currentTarget.blur()}
             />
             <span>{text}</span>
           </label>
@@ -218,6 +222,15 @@ export function Drop(props: { onFiles: (files: File[]) => void; children: Compon
 
 export function Stone({ colour }: { colour: "black" | "white" }) {
   return <i class={`stone ${colour}`} aria-hidden="true" />;
+}
+
+/** What is shown of a page until the server has answered. */
+export function Loading() {
+  return (
+    <main class="table" aria-busy="true">
+      <p class="note">{t("reading")}</p>
+    </main>
+  );
 }
 
 /** What a position comes to, how sure that is, and who says so. */

@@ -2,12 +2,12 @@
 
 import type { Marker } from "@sabaki/shudan";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api, ApiError, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent } from "./api";
+import { api, ApiError, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent, type Queued } from "./api";
 import { Board, BoardText } from "./board";
 import { Hints, moveName } from "./hints";
 import { store, stored, t } from "./i18n";
 import { nameOf, strengthOf } from "./newgame";
-import { EstimateWords, follow, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
+import { EstimateWords, follow, Loading, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
 import { inRows, paintOf, unpacked } from "./points";
 import { afterMove, moveNumbers, opposite, positionOf, replay } from "./rules";
 import { knock } from "./sound";
@@ -73,7 +73,7 @@ export function Play({ id }: { id: string }) {
       </main>
     );
   }
-  if (!game) return <main class="table" aria-busy="true" />;
+  if (!game) return <Loading />;
   return <Table game={game} take={take} opponent={opponents?.find((o) => o.id === game.opponent)} />;
 }
 
@@ -195,8 +195,8 @@ function Table({ game, take, opponent }: TableProps) {
   };
   const review = async () => {
     try {
-      const [made] = await api<{ id: string }[]>(`/games/${id}/review`, { method: "POST" });
-      location.hash = `#/review/${made!.id}`;
+      const { reviews, known } = await api<Queued>(`/games/${id}/review`, { method: "POST" });
+      location.hash = `#/review/${(reviews[0] ?? known[0])!.id}`;
     } catch (problem) {
       complain(problem);
     }

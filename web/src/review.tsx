@@ -2,20 +2,22 @@
 // Shown by the server while the review runs, and by a file that holds a finished one.
 
 import type { Marker } from "@sabaki/shudan";
-import { useEffect, useState } from "preact/hooks";
-import { api, ApiError, type BoardState, type MoveReview, type Part, type Review } from "./api";
-import { Board, BoardText } from "./board";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api, ApiError, type BoardState, type Colour, type Hint, type MoveReview, type Part, type Review } from "./api";
+import { Board, BoardText, lossText, toneOf, type Disc } from "./board";
 import { Curve, type Shown } from "./curve";
-import { Hints, moveName } from "./hints";
-import { t, type Key } from "./i18n";
-import { Choice, follow, Scrubber, Stone, Tick, useKeys, useSteps } from "./parts";
+import { discsOf, Hints, moveName } from "./hints";
+import { store, stored, t, type Key } from "./i18n";
+import { MistakeList, mistakesOf, Stepper, stepTo, type Order, type Whose } from "./mistakes";
+import { Choice, follow, Loading, Scrubber, Tick, useKeys, useSteps } from "./parts";
 import { asResult, filled, inRows, percent, toXY, unpacked } from "./points";
 import { announce, complain } from "./status";
 import { afterMove, alternating, positionOf } from "./rules";
 import { openStudy } from "./study";
 import { useAnalysis } from "./variation";
 
-const WORST = 8;
+const FOLLOWED = 6; // moves of a line that are shown
+const NOTHING = 0.05; // points below which a loss is none
 
 /** Moves played beside the game, from one of its positions. */
 interface Line {
@@ -78,7 +80,27 @@ export function ReviewPage({ id }: { id: string }) {
       </main>
     );
   }
-  return review ? <Reviewed review={review} retry={() => void retry()} /> : <main class="table" aria-busy="true" />;
+  return review ? <Reviewed review={review} retry={() => void retry()} /> : <Loading />;
+}
+
+/** Return whose mistakes to show first: the visitor's, where the server or a name tells. */
+function mine({ you, game }: Review): Whose {
+  const me = stored("me", "");
+  return you ?? (me && me === game.black ? "black" : me && me === game.white ? "white" : "both");
+}
+
+/** Return the discs of a position: the best moves and the one that was played, with points lost. */
+function judgedDiscs(part: Part | undefined, next: MoveReview | null): Record<string, Disc> {
+  if (!part) return {};
+  const { best, candidates } = part.position;
+  const found: Record<string, Disc> = {};
+  for (const { move, points_lost } of candidates?.length ? candidates : [{ move: best, points_lost: 0 }]) {
+    if (move !== "pass") found[move] = { text: lossText(points_lost), tone: toneOf(points_lost) };
+  }
+  if (next && next.move !== "pass") {
+    found[next.move] = { text: lossText(next.points_lost), tone: toneOf(next.points_lost), played: next.colour };
+  }
+  return found;
 }
 
 export function Reviewed({ review, retry }: { review: Review; retry?: () => void }) {
@@ -86,9 +108,15 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
   const { game, parts } = review;
   const [rows, cols] = game.size;
   const length = game.positions.length - 1;
-  // The list of games in a file links to single moves.
-  const [at, setAt] = useState(() => (alone && Math.min(Number(location.hash.slice(1)), length)) || 0);
+  const [whose, setWhose] = useState<Whose>(() => mine(review));
+  const [order, setOrder] = useState<Order>("largest");
+  const found = mistakesOf(parts, whose, order);
+  // The list of games in a file links to single positions.
+  const wanted = alone ? location.hash.slice(1) : "";
+  const [at, setAt] = useState(() => Math.min(wanted ? Number(wanted) || 0 : length, length));
+  const [last, setLast] = useState(0);
   const [line, setLine] = useState<Line | null>(null);
+  const [hovered, setHovered] = useState<string | null>(null);
   const [shown, setShown] = useState<Shown>("winrate");
   const [overlays, setOverlays] = useState({ ownership: false, guesses: false, best: true });
   const varied = line && afterLine(line, game.positions);
@@ -98,74 +126,101 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
     50,
   );
   const part = parts[at];
-  const state: BoardState = varied ?? game.positions[at]!;
+  const next = parts[at + 1]?.move ?? null;
+  const mistake = next && found.some((move) => move.number === next.number) ? next : null;
+
+  // Begin before the worst mistake as soon as it is known, unless the visitor went elsewhere.
+  const moved = useRef(wanted !== "");
+  useEffect(() => {
+    if (moved.current || review.status !== "done") return;
+    if (found[0]) toMistake(found[0].number);
+  }, [review.status]);
 
   const go = (number: number) => {
+    moved.current = true;
     setLine(null);
-    const next = Math.min(Math.max(number, 0), length);
-    setAt(next);
-    const move = parts[next]?.move;
-    announce(move ? t("moveBy", { n: next, colour: t(move.colour), move: moveName(move.move) }) : t("atMove", { n: next }));
+    setHovered(null);
+    const to = Math.min(Math.max(number, 0), length);
+    setAt(to);
+    const move = parts[to]?.move;
+    announce(move ? t("moveBy", { n: to, colour: t(move.colour), move: moveName(move.move) }) : t("atMove", { n: to }));
+  };
+  const toMistake = (number: number) => {
+    setLast(number);
+    go(number - 1);
+    const move = parts[number]?.move;
+    if (move) announce(`${t("moveBy", { n: number, colour: t(move.colour), move: moveName(move.move) })}. ${lostWords(move)}`);
   };
   const step = (by: number) => {
-    if (line && line.shown + by >= 0 && line.shown + by <= line.moves.length && by !== 0) {
-      if (line.shown + by === 0) setLine(null);
-      else setLine({ ...line, shown: line.shown + by });
-    } else if (!line) {
-      go(at + by);
-    }
+    if (!line) go(at + by);
+    else if (line.shown + by === 0) setLine(null);
+    else if (line.shown + by <= line.moves.length) setLine({ ...line, shown: line.shown + by });
   };
+  /** Begin the better line of a move. */
   const better = (move: MoveReview) => {
+    moved.current = true;
+    setHovered(null);
     setAt(move.number - 1);
-    setLine({ from: move.number - 1, moves: move.line, shown: move.line.length });
+    setLine({ from: move.number - 1, moves: move.line, shown: 1 });
   };
   const onPoint = (vertex: string) => {
+    moved.current = true;
+    setHovered(null);
     if (!line && at < length && game.positions[at + 1]!.last === vertex) {
       go(at + 1);
       return;
     }
+    if (!line && next?.line[0] === vertex) {
+      better(next);
+      return;
+    }
     const moves = [...(line?.moves.slice(0, line.shown) ?? []), vertex];
-    const next = { from: line?.from ?? at, moves, shown: moves.length };
-    if (afterLine(next, game.positions)) setLine(next);
+    const tried = { from: line?.from ?? at, moves, shown: moves.length };
+    if (afterLine(tried, game.positions)) setLine(tried);
     else announce(t("cannotPlay", { move: vertex }));
   };
   useSteps({ at, length, go, step });
   useKeys((key) => {
     if (key === "Escape") setLine(null);
-    return key === "Escape";
+    else if (key === "n" || key === "p") {
+      const to = stepTo(found, at + 1, last, key === "n" ? 1 : -1);
+      if (to !== null) toMistake(to);
+    } else if (key === "b") {
+      if (line) step(1);
+      else if (next?.line.length) better(next);
+    } else return false;
+    return true;
   });
 
   const study = async () => {
     openStudy(await fetch(`/api/reviews/${review.id}/sgf`).then((answer) => answer.text()));
   };
   const judged = !line ? part?.position : undefined;
+  const discs = line ? discsOf(analysis) : overlays.best ? judgedDiscs(part, next) : {};
+  const leadsTo = (vertex: string): string[] => {
+    if (next?.move === vertex) return [vertex, ...(parts[at + 1]?.position.line ?? [])].slice(0, FOLLOWED);
+    return part?.position.line[0] === vertex ? part.position.line.slice(0, FOLLOWED) : [vertex];
+  };
+  // Under the mouse a disc shows where its move leads, without a click.
+  const led = hovered && !line && discs[hovered] ? leadsTo(hovered) : null;
+  const glimpse = led && afterLine({ from: at, moves: led, shown: led.length }, game.positions);
+  const state: BoardState = glimpse ?? varied ?? game.positions[at]!;
   const owners = line ? analysis?.ownership : judged?.ownership && unpacked(judged.ownership);
   const marks: Record<string, Marker> = {};
-  if (line) {
-    line.moves.slice(0, line.shown).forEach((move, i) => {
-      const point = toXY(move, rows);
-      if (point && state.stones[point[1]]![point[0]] !== ".") {
-        marks[move] = { type: "label", label: String(i + 1) };
-      }
-    });
-  } else if (overlays.best && judged && judged.best !== "pass") {
-    marks[judged.best] = { type: "label", label: "A" };
-  }
+  (glimpse ? led! : (line?.moves.slice(0, line.shown) ?? [])).forEach((move, i) => {
+    const point = toXY(move, rows);
+    if (point && state.stones[point[1]]![point[0]] !== ".") marks[move] = { type: "label", label: String(i + 1) };
+  });
   const heat = filled<{ strength: number; text?: string } | null>(rows, cols, null);
   if (overlays.guesses && judged) {
     for (const guess of judged.guesses) {
       const point = toXY(guess.move, rows);
-      if (point && guess.probability >= 0.01) {
+      if (point && guess.probability >= 0.01 && !discs[guess.move]) {
         const strength = Math.min(9, Math.max(1, Math.round(9 * Math.sqrt(guess.probability))));
         heat[point[1]]![point[0]] = { strength, text: String(Math.round(100 * guess.probability)) };
       }
     }
   }
-  const worst = parts
-    .map((p) => p.move)
-    .filter((m): m is MoveReview => m !== null && m !== undefined && m.points_lost > 0)
-    .sort((a, b) => rank(b) - rank(a) || b.points_lost - a.points_lost)
-    .slice(0, WORST);
 
   return (
     <main class="table">
@@ -174,12 +229,14 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
           stones={state.stones}
           label={t("reviewKeys")}
           steps
-          last={line ? null : state.last}
-          hover={state.turn}
+          last={line || glimpse ? null : state.last}
+          hover={glimpse ? null : state.turn}
           onPoint={onPoint}
+          onHover={setHovered}
           paint={overlays.ownership && owners ? inRows(owners, cols) : null}
           heat={overlays.guesses ? heat : null}
           marks={marks}
+          discs={glimpse ? undefined : discs}
         />
         <Scrubber at={at} length={length} go={go} step={step} />
       </div>
@@ -191,6 +248,24 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
           {[review.title, game.event, game.date, game.result, `${t("komi")} ${game.komi}`].filter(Boolean).join(" · ")}
         </p>
         <Progress review={review} retry={retry} />
+        <Stepper
+          found={found}
+          next={(line?.from ?? at) + 1}
+          last={last}
+          whose={whose}
+          setWhose={(chosen) => {
+            setWhose(chosen);
+            store("me", chosen === "both" ? "" : game[chosen]);
+          }}
+          go={toMistake}
+        />
+        {line ? (
+          <LineWords line={line} analysis={analysis} turn={state.turn} alone={alone} step={step} back={() => setLine(null)} />
+        ) : mistake ? (
+          <MistakeWords move={mistake} comment={game.comments[String(at + 1)]} better={better} go={go} />
+        ) : (
+          <MoveWords part={part} number={at} comment={game.comments[String(at)]} better={better} />
+        )}
         <Choice
           legend={t("curveLegend")}
           name="curve"
@@ -203,51 +278,13 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
         />
         <Curve parts={parts} length={length} at={at} shown={shown} onMove={go} />
         <p class="note">
-          {t("barsNote")} <span class="blue">{t("black")}</span>, <span class="red">{t("white")}</span>.
+          {t("barsNote")} <i class="bar black" /> {t("black")}, <i class="bar white" /> {t("white")}.
         </p>
         <Toggles value={overlays} onChange={setOverlays} />
-        {line ? (
-          <section aria-label={t("variation")}>
-            <h2>{t("variationFrom", { n: line.from })}</h2>
-            <p class="actions">
-              <button onClick={() => setLine(null)}>{t("backToGame")}</button>
-              <button
-                disabled={line.shown <= 1}
-                onClick={() => setLine({ ...line, shown: line.shown - 1 })}
-              >
-                ◂ {t("oneBack")}
-              </button>
-            </p>
-            {analysis ? (
-              <Hints hint={analysis} turn={state.turn} />
-            ) : (
-              !alone && <p class="note">{t("thinking")}</p>
-            )}
-          </section>
-        ) : (
-          <MoveWords part={part} number={at} comment={game.comments[String(at)]} better={better} />
-        )}
-        <h2>{t("worstFirst")}</h2>
-        {worst.length === 0 && <p class="note">{t("nothingLost")}</p>}
-        <ol class="worst">
-          {worst.map((move) => (
-            <li key={move.number}>
-              <button class="row" onClick={() => go(move.number)} aria-current={at === move.number}>
-                <Stone colour={move.colour} />
-                <span>
-                  {move.number} {move.move}
-                </span>
-                <span class={`badge ${move.verdict || "small"}`}>{t(move.verdict || "loss")}</span>
-                <span class="meta">
-                  {move.points_lost.toFixed(1)} ± {move.error.toFixed(1)}
-                </span>
-              </button>
-              <button onClick={() => better(move)} aria-label={t("betterThanMove", { move: moveName(move.best), n: move.number })}>
-                {moveName(move.best)}
-              </button>
-            </li>
-          ))}
-        </ol>
+        <p class="note">
+          {t("discsNote")} {t("reviewKeysNote")}
+        </p>
+        <MistakeList found={found} next={at + 1} order={order} setOrder={setOrder} go={toMistake} />
         {review.summary && <Sides review={review} />}
         {alone ? (
           review.index && (
@@ -279,8 +316,77 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
   );
 }
 
-function rank(move: MoveReview): number {
-  return move.verdict === "mistake" ? 2 : move.verdict === "doubtful" ? 1 : 0;
+function lostWords(move: MoveReview): string {
+  const points = move.points_lost.toFixed(1);
+  return t("moveLost", { move: moveName(move.move), points, error: move.error.toFixed(1) });
+}
+
+interface LineProps {
+  line: Line;
+  analysis: Hint | null;
+  turn: Colour;
+  alone: boolean;
+  step: (by: number) => void;
+  back: () => void;
+}
+
+/** Moves beside the game, and what the network thinks of them. */
+function LineWords({ line, analysis, turn, alone, step, back }: LineProps) {
+  return (
+    <section class="words" aria-label={t("variation")}>
+      <h2>{t("variationFrom", { n: line.from })}</h2>
+      <p class="actions">
+        <button onClick={back}>{t("backToGame")}</button>
+        <button disabled={line.shown <= 1} onClick={() => step(-1)}>
+          ◂ {t("oneBack")}
+        </button>
+        <button disabled={line.shown >= line.moves.length} onClick={() => step(1)}>
+          {t("oneOn")} ▸
+        </button>
+      </p>
+      <p class="meta">
+        {line.moves.map((move, i) => (
+          <span key={i} class={i < line.shown ? "on-board" : undefined}>
+            {moveName(move)}{" "}
+          </span>
+        ))}
+      </p>
+      {analysis ? <Hints hint={analysis} turn={turn} /> : !alone && <p class="note">{t("thinking")}</p>}
+    </section>
+  );
+}
+
+interface MistakeProps {
+  move: MoveReview;
+  comment: string | undefined;
+  better: (move: MoveReview) => void;
+  go: (number: number) => void;
+}
+
+/** A mistake, seen from the position before it. */
+function MistakeWords({ move, comment, better, go }: MistakeProps) {
+  return (
+    <section class="words" aria-label={t("thisMove")}>
+      <h2>
+        {t("moveBy", { n: move.number, colour: t(move.colour), move: moveName(move.move) })}{" "}
+        <span class={`badge ${move.verdict || "small"}`}>{t(move.verdict || "loss")}</span>
+      </h2>
+      <p>
+        {lostWords(move)} <strong>{t("betterIs", { move: moveName(move.best) })}</strong>{" "}
+        <span class="meta">{move.visits > 1 ? t("byVisits", { n: move.visits }) : t("byOneEvaluation")}</span>
+      </p>
+      <p class="actions">
+        {move.line.length > 0 && (
+          <button class="primary" onClick={() => better(move)}>
+            {t("showBetterLine")}
+          </button>
+        )}
+        <button onClick={() => go(move.number)}>{t("whatWasPlayed")}</button>
+      </p>
+      <p class="meta">{move.line.slice(0, FOLLOWED).map(moveName).join(" ")}</p>
+      {comment && <blockquote class="comment">{comment}</blockquote>}
+    </section>
+  );
 }
 
 function Progress({ review, retry }: { review: Review; retry?: () => void }) {
@@ -292,8 +398,8 @@ function Progress({ review, retry }: { review: Review; retry?: () => void }) {
       </p>
     );
   }
-  if (review.game.remark) return <p class="warning">{review.game.remark}</p>;
-  if (review.status === "done") return null;
+  const { remark } = review.game;
+  if (review.status === "done") return remark ? <p class="warning">{t("recordStops", { remark })}</p> : null;
   if (!progress) return <p class="progress">{t("waitingForOthers")}</p>;
   return (
     <p class="progress">
@@ -350,10 +456,10 @@ function MoveWords({ part, number, comment, better }: WordsProps) {
       {part && (
         <p>
           {t("blackWins", { share: percent(part.position.winrate), result: asResult(part.position.score) })}
-          {move && move.points_lost > 0.05 && (
+          {move && move.points_lost > NOTHING && (
             <>
               {" "}
-              {t("moveLost", { move: moveName(move.move), points: move.points_lost.toFixed(1), error: move.error.toFixed(1) })}
+              {lostWords(move)}
               {move.verdict && <strong> ({t(move.verdict)})</strong>}{" "}
               {move.visits > 1 ? t("byVisits", { n: move.visits }) : t("byOneEvaluation")}
             </>

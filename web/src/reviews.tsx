@@ -1,7 +1,7 @@
 // The list of reviews, and a place to drop more games.
 
 import { useEffect, useState } from "preact/hooks";
-import { api, type ReviewEntry } from "./api";
+import { api, type Queued, type ReviewEntry } from "./api";
 import { t } from "./i18n";
 import { ago, Drop, Tick, usePolled } from "./parts";
 import { STAGES } from "./review";
@@ -17,23 +17,32 @@ export function Reviews() {
   const waiting = !reviews || queue.length > 0;
   useEffect(() => setBusy(waiting), [waiting]);
   const [quick, setQuick] = useState(false);
+  const [told, setTold] = useState<Queued | null>(null);
+  const [asking, setAsking] = useState(false);
   const [adding, setAdding] = useState<{ n: number; all: number } | null>(null);
   const add = async (files: File[]) => {
-    const made: { id: string }[] = [];
+    const sum: Queued = { reviews: [], known: [], unread: [] };
+    setTold(null);
     for (const [n, file] of files.entries()) {
       setAdding({ n: n + 1, all: files.length });
       try {
         const query = new URLSearchParams({ name: file.name, quick: String(quick) });
-        made.push(...(await api<{ id: string }[]>(`/reviews?${query}`, { body: file })));
+        const { reviews, known, unread } = await api<Queued>(`/reviews?${query}`, { body: file });
+        sum.reviews.push(...reviews);
+        sum.known.push(...known);
+        sum.unread.push(...unread);
       } catch (problem) {
-        complain(problem);
+        sum.unread.push(problem instanceof Error ? problem.message : String(problem));
       }
     }
     setAdding(null);
-    if (made.length === 1) location.hash = `#/review/${made[0]!.id}`;
+    const all = [...sum.reviews, ...sum.known];
+    if (all.length === 1 && !sum.unread.length) location.hash = `#/review/${all[0]!.id}`;
     else reload();
+    setTold(sum);
   };
   const cancelAll = async () => {
+    setAsking(false);
     await api("/reviews", { method: "DELETE" }).catch(complain);
     reload();
   };
@@ -70,9 +79,23 @@ export function Reviews() {
       {(queue.length > 0 || adding) && (
         <p class="queue" role="status">
           {adding ? t("sending", adding) : t("inQueue", { n: queue.length })}
-          {queue.length > 0 && <button onClick={() => void cancelAll()}>{t("cancelAll")}</button>}
+          {queue.length > 0 && (
+            <button aria-expanded={asking} onClick={() => setAsking(!asking)}>
+              {t("cancelAll")}
+            </button>
+          )}
         </p>
       )}
+      {asking && queue.length > 0 && (
+        <p class="actions question">
+          <span>{t("reallyCancel", { n: queue.length })}</span>
+          <button onClick={() => setAsking(false)}>{t("no")}</button>
+          <button class="danger" onClick={() => void cancelAll()}>
+            {t("yesCancel")}
+          </button>
+        </p>
+      )}
+      {told && (told.known.length > 0 || told.unread.length > 0) && <Told told={told} close={() => setTold(null)} />}
       <h2>{t("yourReviews")}</h2>
       {reviews?.length === 0 && <p class="note">{t("noneYet")}</p>}
       <ul class="games">
@@ -80,9 +103,10 @@ export function Reviews() {
           <li key={review.id}>
             <a href={`#/review/${review.id}`}>
               <span>
-                {review.black || t("black")} – {review.white || t("white")}
+                {titleOf(review)}
               </span>
               <span class="meta">
+                {(review.black || review.white) && `${nameOf(review)} · `}
                 {review.size[1]}×{review.size[0]}, {t("nMoves", { n: review.moves })}
                 {review.result && `, ${review.result}`} ·{" "}
                 {review.status === "waiting"
@@ -100,7 +124,7 @@ export function Reviews() {
             <button
               class="plain"
               onClick={() => forget(review.id)}
-              aria-label={t("deleteReview", { black: review.black || t("black"), white: review.white || t("white") })}
+              aria-label={t("deleteReview", { name: titleOf(review) })}
             >
               ×
             </button>
@@ -108,5 +132,41 @@ export function Reviews() {
         ))}
       </ul>
     </main>
+  );
+}
+
+/** Name a game's file, and its number if it is not the first of the file. */
+function nameOf({ file, game }: ReviewEntry): string {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return game > 1 ? `${name}, ${game}` : name;
+}
+
+function titleOf(review: ReviewEntry): string {
+  if (!review.black && !review.white) return nameOf(review);
+  return `${review.black || t("black")} – ${review.white || t("white")}`;
+}
+
+/** Say what of the files was reviewed before, and what could not be read. */
+function Told({ told, close }: { told: Queued; close: () => void }) {
+  return (
+    <section class="told" role="alert">
+      <button class="plain" onClick={close} aria-label={t("dismiss")}>
+        ×
+      </button>
+      <p>
+        {t("queued", { n: told.reviews.length })}
+        {told.known.length > 0 && ` ${t("knownAlready", { n: told.known.length })}`}
+      </p>
+      {told.unread.length > 0 && (
+        <>
+          <p>{t("notRead", { n: told.unread.length })}</p>
+          <ul>
+            {told.unread.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
   );
 }

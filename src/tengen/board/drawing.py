@@ -115,8 +115,11 @@ def format_svg(
             look += ' opacity="0.45"' if index in faint else ""
             out.append(_circle(centre, cell * 0.47, look, 0.8))
         if ownership is not None and abs(value := float(ownership[index])) > 0.05:
-            fill = "#000" if value > 0 else "#fff"
-            out.append(_square(centre, cell * 0.28, fill, min(abs(value), 1) * 0.8))
+            # A stone is covered only where it is likely to die, and then not as a whole.
+            owner, fill = (1, "#000") if value > 0 else (2, "#fff")
+            if stone != owner:
+                half = cell * (0.22 if stone else 0.28)
+                out.append(_square(centre, half, fill, min(abs(value), 1) * 0.8))
         if heat is not None and (value := float(heat[index])) >= 0.02:
             out.append(_square(centre, cell * 0.36, "#d11f2f", min(value, 1) * 0.9))
         if last == index:

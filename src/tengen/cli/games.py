@@ -528,6 +528,32 @@ def convert(
         shown.as_json({"games": games, "damaged": corpus.damaged, "out": out})
 
 
+@command(collections)
+def build(
+    recipe: str = argument("A recipe that comes with Tengen, such as kgs6d, or a .toml file."),
+    source: list[str] = option(..., "Folder with a clone of the recipe's repository; repeatable."),
+    out: Path = option(..., "Folder for the files of the collection."),
+    *,
+    shown: Shown,
+) -> None:
+    """Build a collection of games from clones of public repositories.
+
+    The number of games and the SHA-256 of each file are checked; nothing is written if they are
+    not those of the recipe.
+    """
+    from tengen.records.recipes import build as build_collection
+    from tengen.records.recipes import load_recipe
+
+    with shown.progress() as bar:
+        built = build_collection(
+            load_recipe(recipe), source, out, on_source=partial(bar, "sources")
+        )
+    value = [{**vars(each), "file": str(each.file)} for each in built]
+    shown.result(value, columns={"file": "file", "games": "games", "sha256": "SHA-256"})
+    if unchecked := [str(each.file) for each in built if not each.checked]:
+        shown.remark(f"the recipe has no SHA-256 for {', '.join(unchecked)}")
+
+
 def _report(corpus: Corpus, games: int, shown: Shown, none: str = "no game could be read") -> None:
     """Report the faults; fail if no game was read."""
     refused = [fault for fault in corpus.faults if not fault.repaired]

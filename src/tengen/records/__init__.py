@@ -1,7 +1,8 @@
 """Game records: SGF (also damaged), other formats, archives, collections, arrays.
 
 From the bottom up: `sgf_grammar` (bytes and trees), `sgf_properties` (values and encodings),
-`record` (games), `arrays` (many games), `reader` (files, archives, any format), `corpus`.
+`record` (games), `arrays` (many games), `reader` (files, archives, any format), `corpus`, and
+`recipes` (collections from public repositories).
 """
 
 from tengen.records.arrays import GameArrays

@@ -41,7 +41,7 @@ from tengen.players.network_search import SearchNetwork, SearchPlayer
 from tengen.records import GameRecord
 from tengen.records.record import Refusal, board_at, positions
 from tengen.reviews import DEFAULT_PLAYER, ReviewSettings
-from tengen.sanitize import html_table
+from tengen.reviews.display import review_html
 from tengen.scoring.judging import Judge, count_without
 from tengen.tables import data_frame
 
@@ -276,20 +276,10 @@ class Review:
         return data_frame(COLUMNS, (move.to_dict() for move in self.moves))
 
     def _repr_html_(self) -> str:
-        """Show the largest losses in a notebook."""
-        columns = ["move", "played", "points lost", "better", "Black wins", "score"]
-        rows = [
-            [
-                m.number,
-                f"{COLOUR_NAMES[m.colour].lower()} {m.move}",
-                f"{m.points_lost:.1f} ± {m.error:.1f}",
-                _names(m.line),
-                f"{m.win_probability:.0%}",
-                f"{m.score:+.1f}",
-            ]
-            for m in (*self.mistakes(10), *self.doubts(10))
-        ]
-        return f"<p>{self.sides()}</p>{html_table(columns, rows)}"
+        """Show curve, largest loss and a table of losses in a notebook."""
+        worst = [*self.mistakes(10), *self.doubts(10)]
+        positions = [(position.board, position.score) for position in self.positions]
+        return review_html(self.sides(), positions, self.moves, worst)
 
     def summary(self) -> dict[str, Any]:
         """Return both sides, the judge and the count at the end as plain values."""

@@ -113,11 +113,13 @@ class BlockScorer(StoredLearner):
         table: BlockTable | None = None,
         *,
         made: Sequence[LabelledBlocks] = (),
+        grown: bool = False,
         report: Report = lambda row: None,
     ) -> Self:
         """Learn from games with counted results; `table` is `describe_games(games)` if known.
 
-        `made` are further positions with known dead stones. Networks trained on the other folds
+        `made` are further positions with known dead stones; if `grown` the labels of the games grow
+        from them instead of from playouts. Networks trained on the other folds
         judge each fold, to learn how often an answer is right; the final ones train on all games.
         """
         fold, rng = self.folds(games)
@@ -130,8 +132,9 @@ class BlockScorer(StoredLearner):
                 for lesson, of in zip(made, made_folds, strict=True)
             ]
             part = learn_from_scores(
-                described, self.settings, chosen=fold != number, made=lessons, report=report
-            )
+                described, self.settings, chosen=fold != number, made=lessons, grown=grown,
+                report=report,
+            )  # fmt: skip
             unseen = np.flatnonzero(fold == number)
             evidence.add(_size(described), described, part, unseen)
             evidence.add_unfinished(games, part, unseen)
@@ -140,7 +143,7 @@ class BlockScorer(StoredLearner):
                 evidence.add(kind, lesson.table, part, held_out)
         self.safety_, self.calibration_ = fit_safety(evidence, seed=self.settings.seed)
         report(self.calibration_)
-        whole = learn_from_scores(described, self.settings, made=made, report=report)
+        whole = learn_from_scores(described, self.settings, made=made, grown=grown, report=report)
         self.networks_, self.history_ = whole.networks, whole.history
         self.games_ = len(described)
         self.data_ = f"{len(described)} games with counted results, scores alone"

@@ -67,13 +67,18 @@ def train_scorer(
     folder: Path,
     *,
     making: Sequence[Making] = (),
+    labelled: Sequence[Path] = (),
     resume: bool = False,
     workers: int = 1,
     sources: str = "",
     report: Callable[[dict[str, Any]], None] = lambda row: None,
     tell: Tell = lambda what, done, of: None,
 ) -> BlockScorer:
-    """Train on games with counted results and on self-made ones; write MODEL into the folder."""
+    """Train on games with counted results and on self-made ones; write MODEL into the folder.
+
+    With files of `labelled` games, which mark their territory, the labels of the games grow from
+    theirs instead of from playouts.
+    """
     data = {
         "games": fingerprint(games.moves, games.colours, games.offsets, games.komi, games.score)
     }
@@ -81,10 +86,14 @@ def train_scorer(
         if f"made {each.board}" in data:
             raise SpecError(f"games on {each.board} are to be made twice")
         data[f"made {each.board}"] = f"{each.games} games by {each.name}"
+    known = read_labelled(labelled)
+    if labelled:
+        parts = (array for each in known for array in (each.table.grids, each.alive))
+        data["labelled"] = fingerprint(*parts)
     scorer = BlockScorer(settings=settings)
     scorer.folds(games)  # rejects too few games before the folder is created
     with Run.open(folder, BlockScorer.kind, settings, data=data, resume=resume) as run:
-        lessons = []
+        lessons = list(known)
         for each in making:
             path = folder / each.file
             if not path.is_file():
@@ -102,10 +111,12 @@ def train_scorer(
             run.note(next(numbers), **row)
             report(row)
 
-        scorer.fit(games, BlockTable.load(features), made=lessons, report=note)
+        scorer.fit(games, BlockTable.load(features), made=lessons, grown=bool(known), report=note)
         words = f"{len(games)} games of {sources or 'a collection'}; only their final scores "
         words += "were used"
-        for each, lesson in zip(making, lessons, strict=True):
+        for lesson in known:
+            words += f"; labels grown from {len(lesson.table)} games that mark their territory"
+        for each, lesson in zip(making, lessons[len(known) :], strict=True):
             words += f"; {len(lesson.table)} games on {each.board} made by {each.name}, played out"
         scorer.save(folder / MODEL, data=words)
     return scorer

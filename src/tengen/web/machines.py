@@ -25,7 +25,7 @@ from tengen.game.endgame import candidates
 from tengen.lab.papers import papers
 from tengen.models import has_model, list_models, load_learner
 from tengen.network import DeepNetwork
-from tengen.players import parse_spec
+from tengen.players import parse_spec, player_kinds
 from tengen.players.simple import scores_after
 from tengen.players.tengen import LEVELS
 from tengen.reviews import usual_threshold
@@ -46,7 +46,7 @@ class Opponent:
     name: str
     spec: str
     about: str
-    kind: str  # `level`, `person`, `paper`, `simple` or `own` (given on the command line)
+    kind: str  # `level`, `person`, `paper`, `simple` or `own` (installed, or on the command line)
     sizes: tuple[int, ...] = ()  # boards it plays on; empty for all
     level: int | None = None
     ratings: dict[str, int] = field(default_factory=dict)
@@ -90,6 +90,10 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
     for one in (Opponent(*words) for words in _SHIPPED):
         if all(map(has_model, re.findall(r"(?:model|policy)=([\w-]+)", one.spec))):
             entries.append(one)
+    added = extensions.from_elsewhere(extensions.PLAYERS)
+    for name, kind in player_kinds().items():
+        if name in added:
+            entries.append(Opponent(f"added-{name}", name, kind.example or name, kind.help, "own"))
     for number, spec in enumerate(own, 1):
         parse_spec(spec)
         entries.append(Opponent(f"own-{number}", spec, spec, "Given on the command line", "own"))
@@ -171,15 +175,20 @@ def machines() -> list[Machine]:
     ]
     views.sort(key=lambda pair: pair[1].order)
     known, taken, found = papers(), set[str](), []
+    others = extensions.from_elsewhere(extensions.MODELS)  # no page of ours is about them
     for kind, view in views:
         paper = known[kind].cited if kind in known else ""
-        found.append(Machine(view.id or kind, view.title, view.about, paper, kind, view.models))
+        guide = "extending" if kind in others else kind
+        found.append(Machine(view.id or kind, view.title, view.about, paper, guide, view.models))
         taken |= {*view.models.values(), *view.instead_of}
+    shown = {kind for kind, _ in views if kind in known}  # other models of these are not listed
     for entry in list_models():
         card, name = entry.card, entry.name
-        if card is not None and card.kind not in known and name not in taken:
+        if card is not None and card.kind not in shown and name not in taken:
             boards = {f"{rows}x{cols}": name for rows, cols in getattr(card, "sizes", None) or ()}
-            found.append(Machine(name, name, card.what, "", card.kind, boards or {"": name}))
+            paper = known[card.kind].cited if card.kind in known else ""
+            guide = "extending" if card.kind in others else card.kind
+            found.append(Machine(name, name, card.what, paper, guide, boards or {"": name}))
     return found
 
 

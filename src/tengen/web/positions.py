@@ -171,6 +171,7 @@ UPLOAD_BYTES = 8_000_000  # largest upload
 _UNPACKED_BYTES = 8 * UPLOAD_BYTES  # largest upload after unpacking
 UPLOAD_GAMES = 100  # most games taken from one upload
 _GAME_MOVES = 2000  # most moves of one game
+_TOLD = 3  # unreadable files named in an error
 _KNOWN = (".sgf", ".gib", ".ngf", ".txt", ".mgt")
 
 
@@ -180,18 +181,19 @@ def packed(data: bytes, name: str) -> Json:
 
 
 def games_of_upload(arguments: Json, context: Context) -> Json:
-    """Return every game of an upload as SGF, with its headline."""
+    """Return every game of an upload as SGF, with its headline, and what could not be read."""
+    found, unread = read_upload(**arguments)
     games = [
         {"sgf": record.utf8_sgf().decode("utf-8", "replace"), "headline": headline(record)}
-        for record in read_upload(**arguments)
+        for record in found
     ]
-    return {"games": games}
+    return {"games": games, "unread": unread}
 
 
 def game_of_upload(arguments: Json, context: Context) -> Json:
     """Return one game of an upload with all its positions."""
     number = arguments.pop("game")
-    found = read_upload(**arguments)
+    found, _ = read_upload(**arguments)
     if number > len(found):
         raise RecordError(f"the file has {len(found)} games")
     return {**whole(found[number - 1]), "games": len(found)}
@@ -199,7 +201,7 @@ def game_of_upload(arguments: Json, context: Context) -> Json:
 
 def end_of_upload(arguments: Json, context: Context) -> Json:
     """Return the last position of the first game of an upload, which must be unfinished."""
-    record = read_upload(**arguments)[0]
+    record = read_upload(**arguments)[0][0]
     board = board_at(record, rules=rules_named(record.rules))
     if record.result.kind != "unknown":
         raise RecordError(f"{record.file}: this game is finished; review or score it instead")
@@ -211,29 +213,35 @@ def replay(arguments: Json, context: Context) -> Json:
     return whole(loads(arguments["sgf"])[0])
 
 
-def read_upload(data: str, name: str) -> list[GameRecord]:
-    """Return the games of an upload that `packed` made: any SGF version, collections, archives."""
+def read_upload(data: str, name: str) -> tuple[list[GameRecord], list[str]]:
+    """Return the games of an upload that `packed` made, and what could not be read, by file.
+
+    Any SGF version, collections and archives; files in archives keep their names.
+    """
     raw, shown, suffix = unpacked(data, name)
-    faults: list[Fault] = []
+    unread: list[str] = []
     found: list[GameRecord] = []
     with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
         path = Path(folder) / f"upload{suffix}"
         path.write_bytes(raw)
-        for record in read_games(path, on_fault=faults.append):
-            record.file = shown
-            found.append(record)
-            if len(found) >= UPLOAD_GAMES:
+
+        def note(fault: Fault) -> None:
+            if not fault.repaired:
+                unread.append(f"{shown}{fault.file.removeprefix(str(path))}: {fault.reason}")
+
+        for record in read_games(path, on_fault=note):
+            record.file = shown + record.file.removeprefix(str(path))
+            if len(record.moves) > _GAME_MOVES:
+                told = f"{len(record.moves)} moves; at most {_GAME_MOVES} are taken"
+                unread.append(f"{record.file}: game {record.game} has {told}")
+            elif len(found) < UPLOAD_GAMES:
+                found.append(record)
+            else:
+                unread.append(f"{shown}: only the first {UPLOAD_GAMES} games are taken")
                 break
     if not found:
-        reason = next((f.reason for f in faults if not f.repaired), "no game in it")
-        raise RecordError(f"{shown}: {reason}")
-    for record in found:
-        if len(record.moves) > _GAME_MOVES:
-            raise RecordError(
-                f"{shown}: game {record.game} has {len(record.moves)} moves; "
-                f"at most {_GAME_MOVES} are taken"
-            )
-    return found
+        raise RecordError("; ".join(unread[:_TOLD]) or f"{shown}: no game in it")
+    return found, unread
 
 
 def unpacked(data: str, name: str) -> tuple[bytes, str, str]:

@@ -36,18 +36,26 @@ async def add(
     name: Annotated[str, Query(max_length=200)] = "game.sgf",
     visits: Annotated[int | None, Query(ge=2, le=_MOST_VISITS)] = None,
     quick: bool = False,
-) -> list[Json]:
-    """Queue reviews of all games in a file: SGF, other game formats, a collection, an archive."""
+    again: bool = False,
+) -> Json:
+    """Queue reviews of all games in a file: SGF, other game formats, a collection, an archive.
+
+    Returns the `reviews` that were queued, those `known` already, which are not made `again` unless
+    that is asked for, and what was `unread`.
+    """
     found = await read(request, "positions.games_of_upload", data, name)
-    return _reviews(request).add(found["games"], visits=visits, quick=quick)
+    made = _reviews(request).add(found["games"], visits=visits, quick=quick, again=again)
+    return {**made, "unread": found["unread"]}
 
 
 @router.post("/games/{key}/review", status_code=201)
-async def add_game(request: Request, key: str) -> list[Json]:
-    """Queue a review of a game that was played here."""
-    data = services_of(request).games.sgf(key)
-    found = await read(request, "positions.games_of_upload", data, "game.sgf")
-    return _reviews(request).add(found["games"])
+async def add_game(request: Request, key: str) -> Json:
+    """Queue a review of a game that was played here, or find it if it is `known` already."""
+    games = services_of(request).games
+    you = games.game(key).summary()["you"]
+    found = await read(request, "positions.games_of_upload", games.sgf(key), "game.sgf")
+    found["games"][0]["you"] = None if you == "both" else you
+    return {**_reviews(request).add(found["games"]), "unread": []}
 
 
 @router.get("/reviews/{key}")
@@ -64,6 +72,7 @@ async def show(
     log = running.changed
     shown = {
         **{name: body[name] for name in ("id", "status", "trouble", "summary")},
+        "you": body.get("you"),
         "progress": running.progress,
         "changes": len(log),
     }

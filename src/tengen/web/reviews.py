@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tengen.errors import TengenError
+from tengen.models.settings import fingerprint
 from tengen.web.store import StorageError, Store
 from tengen.web.workers import CancelledJob, Job, Json, Lane
 
@@ -45,18 +46,39 @@ class Reviews:
                 self._start(self._store.get(REVIEW, entry["id"]))
 
     def add(
-        self, games: list[Json], *, visits: int | None = None, quick: bool = False
-    ) -> list[Json]:
-        """Queue one review for each game, given as SGF with its headline."""
-        if len(self._running) + len(games) > _MOST_QUEUED:
-            raise TengenError("too many reviews are waiting; try again when some are done")
-        made = []
+        self,
+        games: list[Json],
+        *,
+        visits: int | None = None,
+        quick: bool = False,
+        again: bool = False,
+    ) -> dict[str, list[Json]]:
+        """Queue one review for each game, given as SGF with its headline.
+
+        Returns the `reviews` queued and those `known`: the same game with the same settings is not
+        reviewed twice, unless `again` is given.
+        """
+        entries = self._store.list(REVIEW, limit=None)
+        there = {e.get("fingerprint"): e for e in entries if e["status"] != "failed"}
+        new: list[Json] = []
+        known: dict[str, Json] = {}
         for game in games:
-            key = secrets.token_urlsafe(9)
-            body = {"id": key, **game, "visits": visits, "quick": quick, "summary": None}
+            mark = fingerprint(game["sgf"], str(visits), str(quick))
+            if mark in there and not again:
+                known[there[mark]["id"]] = there[mark]
+                continue
+            headline = {**game["headline"], "fingerprint": mark}
+            settings = {"visits": visits, "quick": quick, "summary": None}
+            body = {**game, "id": secrets.token_urlsafe(9), "headline": headline, **settings}
+            new.append(body)
+            there[mark] = {"id": body["id"], **headline}
+        if len(self._running) + len(new) > _MOST_QUEUED:
+            raise TengenError("too many reviews are waiting; try again when some are done")
+        for body in new:
             self._queue(body)
-            made.append({"id": key, **game["headline"]})
-        return made
+        made = [{"id": body["id"], **body["headline"]} for body in new]
+        fresh = {body["id"] for body in new}
+        return {"reviews": made, "known": [one for one in known.values() if one["id"] not in fresh]}
 
     def entries(self) -> list[Json]:
         """Return the latest 200 reviews, latest first, with the progress of those that run."""

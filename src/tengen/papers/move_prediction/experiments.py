@@ -194,10 +194,10 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "move-prediction", "Tables I to IV", tables,
         quick=PredictionTables(
-            made=400, test_games=80, board=9, width_games=(200,), widths=(0.0, 0.5, WIDTH),
+            made=400, test_games=60, board=9, width_games=(200,), widths=(0.0, 0.5, WIDTH),
             top_games=200, tops=(0, 20, 40), sizes=(50, 100, 200, 400),
         ),
-        full=PredictionTables(), minutes=(0.4, 600), needs=lambda size: size.files,
+        full=PredictionTables(), minutes=(0.35, 600), needs=lambda size: size.files,
     ),
     Experiment(
         "move-prediction-match", "Against GNU Go", match, full=MatchSize(), minutes=(1, 60),

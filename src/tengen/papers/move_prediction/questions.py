@@ -321,7 +321,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
         quick=RankSize(
             made=100, board=9, groups=("0.3", "0"), games=100, test_games=30, trainings=1
         ),
-        full=RankSize(), minutes=(0.2, 60), needs=lambda size: size.files,
+        full=RankSize(), minutes=(0.08, 60), needs=lambda size: size.files,
     ),
     Experiment(
         "move-prediction-own-moves", "The engine's own previous moves", own_moves,
@@ -329,12 +329,12 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             made=150, board=9, games=150, test_games=40, expert="static", start=8, plies=24,
             every=4,
         ),
-        full=OwnMoves(), minutes=(0.2, 60), needs=lambda size: size.files,
+        full=OwnMoves(), minutes=(0.1, 60), needs=lambda size: size.files,
     ),
     Experiment(
         "move-prediction-pruning", "Forward pruning of a search", pruning,
         quick=Pruning(
-            made=100, board=9, games=100, test_games=20, every=10, match_games=10,
+            made=100, board=9, games=100, test_games=20, every=10, match_games=6,
             evaluator="isn-9x9",
         ),
         full=Pruning(), minutes=(0.2, 600), needs=lambda size: size.files,

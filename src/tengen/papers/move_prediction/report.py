@@ -484,8 +484,10 @@ def rank_answers(rows: Evidence) -> list[Answer]:
     for id, tested in (("araki.weaker.strong", strong), ("araki.weaker.weak", weak)):
         some = rows.where(tested=tested)
         ours = gain(some.where(group=weak), some.where(group=strong))
-        kind = {"unit": "%", "independent": unit_of(some)}
-        found.append(gain_answer(PAPER, id, ours, some, **kind))
+        said = gain_answer(PAPER, id, ours, some, unit="%", independent=unit_of(some))
+        # Games of one training each say nothing of what other games of these players would teach.
+        once = "" if unit_of(some) == "training" else " (one training each)"
+        found.append(replace(said, text=said.text + once))
     return found
 
 
@@ -523,7 +525,7 @@ def own_answers(rows: Evidence) -> list[Answer]:
     own = (hits[both] - others[both]) / moves[both]
     expert = (before[both] - without[both]) / played[both]
     less = Estimate.of((own - expert).tolist())
-    text = f"{show_estimate(less, '%')} after the engine's own moves"
+    text = f"by {'+' if less.mean > 0 else ''}{show_estimate(less, '%')}"
     kind = {"independent": "test game"}
     return [
         gain_answer(PAPER, "araki.own.help", ours, rows, unit="%", **kind),

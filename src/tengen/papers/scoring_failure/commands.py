@@ -25,6 +25,9 @@ def train(
     made: list[str] | None = option(
         None, "SIZE:GAMES to play and learn from, as 9:300; repeatable."
     ),
+    labelled: list[Path] | None = option(
+        None, "File of games that mark territory (TB, TW), to grow all labels from; repeatable."
+    ),
     made_only: bool = flag(
         "--made-only", "Only play the games of --made and write them to --out, as SGF files."
     ),
@@ -35,7 +38,8 @@ def train(
 ) -> None:
     """Learn from final scores alone; writes scorer.safetensors into --out (runs/scoring).
 
-    With --made it first plays games of its own and learns from their known dead stones, too.
+    With --made it first plays games of its own and learns from their known dead stones, too. With
+    --labelled the labels of all games grow from a few that are marked instead of from playouts.
     """
     from tengen.records import Corpus
     from tengen.scoring.training import MODEL, train_scorer
@@ -51,11 +55,13 @@ def train(
 
     with shown.progress() as step:
         scorer = train_scorer(
-            Corpus(files).as_arrays(), settings, folder, making=making, resume=run.resume,
-            workers=workers, sources=", ".join(file.name for file in files), tell=step,
+            Corpus(files).as_arrays(), settings, folder, making=making,
+            labelled=labelled or (), resume=run.resume, workers=workers,
+            sources=", ".join(file.name for file in files), tell=step,
             report=lambda row: shown.remark(", ".join(f"{k} {v:.4g}" for k, v in row.items())),
         )  # fmt: skip
-    played = [{"size": size, "games": games} for size, games in scorer.made_.items()]
+    sizes = [each.size for each in making]
+    played = [{"size": n, "games": games} for n, games in scorer.made_.items() if n in sizes]
     learned = {"history": scorer.history_, "calibration": scorer.calibration_}
     model = str(folder / MODEL)
     shown.result({"games": scorer.games_, "made": played, **learned, "model": model})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,6 +26,7 @@ from tengen.lab.evidence import NewRows
 from tengen.lab.steps import Experiment, Journal, LabContext, Row
 from tengen.models.settings import fingerprint, to_plain
 from tengen.papers.scoring_failure import network
+from tengen.papers.scoring_failure.games import UNKNOWN, PaperGames, paper_games
 from tengen.papers.scoring_failure.others import PROGRAM, SIMPLE, DeadLists
 from tengen.parallel import map_jobs, spawn_seeds
 from tengen.players import make_player
@@ -158,14 +159,15 @@ class FailureSize:
     games: tuple[int, ...] = (500, 5000, 15000)
     test_games: int = 500
     seeds: int = 5
-    steps: int = 100  # passes over the games
+    steps: int = 100  # on all games at once
+    passes: int = 1  # of versions that take a step after every game
     versions: tuple[str, ...] = tuple(network.VERSIONS)
 
 
 _FAILURE = FailureSize()
 _QUICK_FAILURE = FailureSize(
     made=90, board=9, games=(40,), test_games=40, seeds=2, steps=60,
-    versions=("rpnc", "rpnc-linear", "rpnc-sign", "rpnc-all", "gdxnc", "repaired"),
+    versions=("program", "rpnc", "rpnc-sign", "rpnc-all", "gdxnc", "repaired"),
 )  # fmt: skip
 
 
@@ -193,26 +195,28 @@ def failure(context: LabContext, size: FailureSize) -> list[NewRows]:
     ]
 
 
-_Described = tuple[network.PaperGames, network.PaperGames]
+_Described = tuple[PaperGames, PaperGames]
 
 
-@cache
+@lru_cache(maxsize=1)
 def _described(path: Path, games: int, tested: int, seed: int) -> _Described:
     """Return the games of one seed, and the games to test on, described."""
     mine, _ = _split(_scored(path), tested)
     mine = mine.shuffled(seed).take(np.arange(min(games, len(mine))))
-    return network.paper_games(mine, _judge()), _held_out(path, tested)
+    return paper_games(mine, _judge()), _held_out(path, tested)
 
 
 @cache
-def _held_out(path: Path, tested: int) -> network.PaperGames:
-    return network.paper_games(_split(_scored(path), tested)[1], _judge())
+def _held_out(path: Path, tested: int) -> PaperGames:
+    return paper_games(_split(_scored(path), tested)[1], _judge())
 
 
 def _train_version(job: tuple[Path, FailureSize, int, int, str]) -> Row:
     path, size, games, seed, version = job
     mine, others = _described(path, games, size.test_games, seed)
-    trained = network.train(mine, network.VERSIONS[version], steps=size.steps, seed=seed)
+    trained = network.train(
+        mine, network.VERSIONS[version], steps=size.steps, passes=size.passes, seed=seed
+    )
     about = {"version": version, "games": games, "seed": seed}
     rows = [
         {**about, "part": part, **network.measure(trained, described)}
@@ -417,7 +421,7 @@ def _known(table: BlockTable, workers: int) -> IntArray:
         fallen = np.unique(table.parts[game][dead])
         alive[table.rows(game)] = ~np.isin(table.block[table.rows(game)], fallen)
     explained = table.exact(alive)[table.game]
-    return np.where(explained, alive.astype(np.int64), network.UNKNOWN)
+    return np.where(explained, alive.astype(np.int64), UNKNOWN)
 
 
 def _dead(grid: Any) -> BoolArray:

@@ -9,175 +9,23 @@ paper's faults are removed.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tengen.arrays import BoolArray, FloatArray, IntArray
+from tengen.arrays import BoolArray, FloatArray
 from tengen.board import BLACK, WHITE
-from tengen.board.counting_kernels import territory_margin
-from tengen.records import GameArrays
-from tengen.records.corpus import last_positions
-from tengen.scoring import BlockScorer, network
-from tengen.scoring.features import Parts, PositionFeatures
+from tengen.papers.scoring_failure import program
+from tengen.papers.scoring_failure.games import PaperGames, Scaling, counted
+from tengen.scoring import network
+from tengen.scoring.features import Parts
 from tengen.scoring.network import Rprop
 
-SECOND_DISTANCES = (16, 31)  # columns of the 48 features that the 46 leave out
-FEATURES = 46
-HIDDEN = 10  # the paper names no number
-UNKNOWN = -1  # status of a block whose game's recorded score is not explained
+HIDDEN = 20  # of the author's program; the paper names no number
 _HUGE = 1e300  # stands for numbers beyond it, which JSON cannot hold
 _HOPELESS = 1e15  # mean error at which training stops
-
-
-# ----- Games -----
-
-
-@dataclass
-class PaperGames:
-    """Games as flat arrays: blocks, empty regions, their adjacency, and the recorded scores."""
-
-    x: FloatArray  # features of all blocks of all games
-    colour: IntArray
-    size: FloatArray
-    block_game: IntArray
-    region_game: IntArray
-    region_size: FloatArray
-    edge_region: IntArray
-    edge_block: IntArray
-    offset: FloatArray  # per game: komi minus Black's prisoners plus White's
-    score: FloatArray  # per game: the recorded score, White-positive
-    alive: IntArray  # per block: 1, 0 or UNKNOWN; only for the measurement
-    grids: Sequence[NDArray[np.int8]] = ()  # the positions
-
-    def __len__(self) -> int:
-        return len(self.score)
-
-    @property
-    def sign(self) -> FloatArray:
-        """1 for black blocks and -1 for white ones."""
-        return np.where(self.colour == WHITE, -1.0, 1.0)
-
-    def totals(self, start: Any, regions: NDArray[Any], blocks: NDArray[Any]) -> FloatArray:
-        """Return `start` plus the values of each game's regions and blocks."""
-        found: FloatArray = start + np.bincount(self.region_game, regions, len(self.score))
-        return found + np.bincount(self.block_game, blocks, len(self.score))
-
-    def where(self, chosen: BoolArray) -> PaperGames:
-        """Return some of the games."""
-        blocks, regions = chosen[self.block_game], chosen[self.region_game]
-        edges = regions[self.edge_region]
-        kinds = {
-            **dict.fromkeys(("x", "colour", "size", "alive"), blocks), "region_size": regions,
-            "offset": chosen, "score": chosen,
-        }  # fmt: skip
-        taken = {name: getattr(self, name)[mask] for name, mask in kinds.items()}
-        game, block, region = (np.cumsum(mask) - 1 for mask in (chosen, blocks, regions))
-        return PaperGames(
-            block_game=game[self.block_game[blocks]],
-            region_game=game[self.region_game[regions]],
-            edge_region=region[self.edge_region[edges]],
-            edge_block=block[self.edge_block[edges]],
-            grids=[grid for grid, mine in zip(self.grids, chosen, strict=True) if mine],
-            **taken,
-        )
-
-    def explained(self) -> BoolArray:
-        """Return which games have blocks of known status."""
-        return np.bincount(self.block_game, self.alive != UNKNOWN, len(self)) > 0
-
-    def one_by_one(self) -> list[PaperGames]:
-        """Return every game alone, without its grid."""
-        counts = [
-            np.bincount(of, minlength=len(self))
-            for of in (self.block_game, self.region_game, self.region_game[self.edge_region])
-        ]
-        blocks, regions, edges = (np.concatenate([[0], np.cumsum(each)]) for each in counts)
-        found = []
-        for g in range(len(self)):
-            b, e = slice(blocks[g], blocks[g + 1]), slice(regions[g], regions[g + 1])
-            edge = slice(edges[g], edges[g + 1])
-            found.append(
-                PaperGames(
-                    x=self.x[b], colour=self.colour[b], size=self.size[b], alive=self.alive[b],
-                    block_game=self.block_game[b] - g, region_game=self.region_game[e] - g,
-                    region_size=self.region_size[e],
-                    edge_region=self.edge_region[edge] - regions[g],
-                    edge_block=self.edge_block[edge] - blocks[g],
-                    offset=self.offset[g : g + 1], score=self.score[g : g + 1],
-                )
-            )  # fmt: skip
-        return found
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """Standardises features; the paper mentions no scaling."""
-
-    mean: FloatArray
-    deviation: FloatArray
-
-    @classmethod
-    def of(cls, games: PaperGames) -> Scaling:
-        """Learn it from games."""
-        return cls(games.x.mean(axis=0), np.maximum(games.x.std(axis=0), 1e-9))
-
-    def __call__(self, games: PaperGames) -> PaperGames:
-        """Return the games with standardised features."""
-        return replace(games, x=(games.x - self.mean) / self.deviation)
-
-
-def paper_games(
-    games: GameArrays,
-    judge: BlockScorer | None = None,
-    done: Callable[[int], None] = lambda number: None,
-) -> PaperGames:
-    """Describe finished games by the paper's 46 features.
-
-    A `judge` tells which blocks live in the games whose recorded score it explains.
-    """
-    padded, taken = last_positions(games)
-    offset = games.komi.astype(np.float64) - taken[:, BLACK - 1] + taken[:, WHITE - 1]
-    score = -games.score.astype(np.float64)
-    sizes = zip(padded, games.rows, games.cols, strict=True)
-    grids = [np.ascontiguousarray(grid[:rows, :cols]) for grid, rows, cols in sizes]
-    parts: dict[str, list[Any]] = defaultdict(list)
-    blocks = regions = 0
-    for g, grid in enumerate(grids):
-        position = PositionFeatures(grid)
-        stones = position.colour > 0
-        number = np.where(stones, blocks + np.cumsum(stones) - 1, regions + np.cumsum(~stones) - 1)
-        edges = number[np.argwhere(position.adjacent & ~stones[:, None] & stones)]
-        status = np.full(len(position.size), UNKNOWN)
-        if judge is not None:
-            dead = judge.read(grid).dead
-            if abs(counted(grid, dead) - (offset[g] - score[g])) < 0.01:
-                status[:] = 1
-                status[position.part[dead]] = 0
-        parts["alive"].append(status[stones])
-        parts["x"].append(position.paper()[stones])
-        parts["colour"].append(position.colour[stones])
-        parts["size"].append(position.size[stones].astype(np.float64))
-        parts["block_game"].append(np.full(int(stones.sum()), g))
-        parts["region_game"].append(np.full(int((~stones).sum()), g))
-        parts["region_size"].append(position.size[~stones].astype(np.float64))
-        parts["edge_region"].append(edges[:, 0])
-        parts["edge_block"].append(edges[:, 1])
-        blocks += int(stones.sum())
-        regions += int((~stones).sum())
-        done(g + 1)
-    joined = {name: np.concatenate(values) for name, values in parts.items()}
-    x = np.delete(joined.pop("x"), SECOND_DISTANCES, axis=1)
-    return PaperGames(x=x, offset=offset, score=score, grids=grids, **joined)
-
-
-def counted(grid: NDArray[np.int8], dead: BoolArray) -> int:
-    """Return Black's margin by the careful count, without komi and prisoners."""
-    return int(territory_margin(grid, dead, True, np.zeros(grid.shape, np.int8)))
 
 
 # ----- The paper's network, with or without its faults -----
@@ -200,6 +48,8 @@ class Version:
     single: bool = False  # a step after every game instead of after all games
     scaled: bool = True  # standardised features
     soft: bool = False  # the repaired network in place of the paper's
+    program: bool = False  # as the author's program does it, see `program`
+    adaptive: bool = False  # of the program: steps that grow and shrink as RPROP's should
 
 
 RPNC = Version()
@@ -209,6 +59,8 @@ _FIXED: dict[str, Any] = {
 }  # fmt: skip
 VERSIONS: dict[str, Version] = {
     "rpnc": RPNC,
+    "program": Version(program=True, printed=False, single=True, scaled=False),
+    "program-steps": Version(program=True, adaptive=True, printed=False, single=True, scaled=False),
     "rpnc-unscaled": replace(RPNC, scaled=False),
     "rpnc-single": replace(RPNC, single=True),
     "rpnc-linear": replace(RPNC, deaths="linear"),
@@ -405,12 +257,12 @@ def train_soft(
 
 @dataclass
 class Trained:
-    """A trained version: its parameters, the scaling of the features, and its curve."""
+    """A trained version, and its curve."""
 
     version: Version
     parameters: Parameters
-    scaling: Scaling | None
     curve: list[float]  # the mean error before each step and at the end
+    scaling: Scaling | None = None  # of the features
 
     def scaled(self, games: PaperGames) -> PaperGames:
         """Return games as the network takes them."""
@@ -419,6 +271,8 @@ class Trained:
     def predict(self, games: PaperGames) -> tuple[FloatArray, BoolArray]:
         """Return the predicted scores, positive for White, and which blocks are dead."""
         games = self.scaled(games)
+        if self.version.program:
+            return program.predict(self.parameters, games)
         if self.version.soft:
             alive = chances(self.parameters, games)
             return games.offset - expected_margins(alive, games)[0], alive < 0.5
@@ -428,46 +282,61 @@ class Trained:
 
 
 def train(
-    games: PaperGames, version: Version = RPNC, *, steps: int = 100, seed: int = 0
+    games: PaperGames,
+    version: Version = RPNC,
+    *,
+    steps: int = 100,
+    passes: int = 1,
+    seed: int = 0,
 ) -> Trained:
-    """Train one version."""
+    """Train one version: `steps` on all games, or `passes` with a step after every game."""
     if version.checked:
         games = games.where(games.explained())
     scaling = Scaling.of(games) if version.scaled else None
     games = games if scaling is None else scaling(games)
     if version.soft:
         weights, losses = train_soft(games, steps=steps, seed=seed)
-        return Trained(version, weights, scaling, losses)
+        return Trained(version, weights, losses, scaling)
+    if version.program:
+        return Trained(
+            version, *program.train(games, steps=passes, seed=seed, adaptive=version.adaptive)
+        )
     parameters = initial_parameters(games.x.shape[1], HIDDEN, seed)
     way = Rprop() if version.optimiser == "rprop" else Momentum()
     each = games.one_by_one() if version.single else []
     curve: list[float] = []
     with np.errstate(all="ignore"):
-        for number in range(steps + 1):
+        last = passes if version.single else steps
+        for number in range(last + 1):
             found = energy_and_gradient(parameters, games, version)
             curve.append(min(found.error, _HUGE) if np.isfinite(found.error) else _HUGE)
-            if curve[-1] > _HOPELESS or number == steps:
+            if curve[-1] > _HOPELESS or number == last:
                 break
             for game in each:
                 one = energy_and_gradient(parameters, game, version)
                 way.step(parameters, one.gradient, one.error)
             if not each:
                 way.step(parameters, found.gradient, found.error)
-    return Trained(version, parameters, scaling, curve)
+    return Trained(version, parameters, curve, scaling)
+
+
+def counts(games: PaperGames, dead: BoolArray) -> FloatArray:
+    """Return Black's margins by the rules without these blocks, komi and prisoners left out."""
+    margins, row = [], 0
+    for grid in games.grids:
+        position = Parts(grid)
+        fallen = np.zeros(len(position.size), np.bool_)
+        fallen[position.blocks] = dead[row : row + len(position.blocks)]
+        row += len(position.blocks)
+        margins.append(counted(grid, fallen[position.part]))
+    return np.array(margins, np.float64)
 
 
 def measure(trained: Trained, games: PaperGames) -> dict[str, int | float]:
     """Measure a network on games: its scores, the count without its dead blocks, its blocks."""
     scores, dead = trained.predict(games)
     error = np.abs(scores - games.score)
-    wanted = games.offset - games.score
-    right, row = 0, 0
-    for grid, margin in zip(games.grids, wanted, strict=True):
-        position = Parts(grid)
-        fallen = np.zeros(len(position.size), np.bool_)
-        fallen[position.blocks] = dead[row : row + len(position.blocks)]
-        row += len(position.blocks)
-        right += abs(counted(grid, fallen[position.part]) - margin) < 0.01
+    right = np.abs(counts(games, dead) - (games.offset - games.score)) < 0.01
     blocks = {
         "dead_right": (games.alive == 0) & dead,
         "dead_wrong": (games.alive == 0) & ~dead,
@@ -477,10 +346,11 @@ def measure(trained: Trained, games: PaperGames) -> dict[str, int | float]:
     return {
         "tested": len(games),
         "error": min(float(error.mean()), _HUGE),
+        "typical": float(np.median(np.abs(scores))),
         "largest": float(np.abs(scores).max()),
         "exact": int((np.abs(np.round(scores * 2) / 2 - games.score) < 0.01).sum()),
         "winner": int((np.sign(scores) == np.sign(games.score)).sum()),
-        "counted": int(right),
+        "counted": int(right.sum()),
         "komi_error": float(np.abs(games.score - games.offset).mean()),
         **{name: int(mask.sum()) for name, mask in blocks.items()},
     }
