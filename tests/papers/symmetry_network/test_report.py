@@ -64,6 +64,9 @@ def test_where_the_best_snapshot_is_says_little(tmp_path: Path) -> None:
     rows = tournament([True, False, True, False])
     found = reported(tmp_path, "symmetry-network", rows)
     assert verdicts(found)["figure1.best"] == "undecided"
+    short = reported(tmp_path, "symmetry-network", rows, SMALL)
+    assert "figure1.best" not in verdicts(short)
+    assert short.questions[0].text.endswith("(trainings of 3,000 games)")
 
 
 def designs(shares: list[float], design: str = "liberties") -> list[dict[str, Any]]:

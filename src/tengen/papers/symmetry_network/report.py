@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,8 @@ class _Found:
 
     def gain(self, id: str, values: Sequence[float], rows: Evidence) -> None:
         """Answer whether something gains by one share of games per training."""
-        found = Estimate.of(values)
-        self.questions.append(gain_answer(PAPER, f"blair.{id}", found, rows, unit="%"))
+        found = gain_answer(PAPER, f"blair.{id}", Estimate.of(values), rows, unit="%")
+        self.questions.append(replace(found, text=found.text + _how_long(rows)))
 
 
 def report(data: Path) -> PaperReport:
@@ -85,6 +86,15 @@ def _share(shares: Sequence[float]) -> str:
     ours = Estimate.of(shares)
     low, high = ours.interval or (math.nan, math.nan)
     return percent(ours.mean, ours.interval and (max(low, 0.0), min(high, 1.0)))
+
+
+def _how_long(rows: Evidence) -> str:
+    """Say what played if it were not trainings as long as the paper's."""
+    if is_full(rows):
+        return ""
+    if model := rows.run.settings.get("model"):
+        return f" (the shipped {model} alone)"
+    return f" (trainings of {rows.run.settings['games']:,} games)"
 
 
 # ----- Weights -----
@@ -176,7 +186,8 @@ def _tournament(found: _Found, rows: Evidence) -> None:
     full = is_full(rows)
     found.claim("figure1.rises", Estimate.rate(rising, len(ranks)), rows, full, "training")
     places = [at / end for at, end in zip(best, ends, strict=True)]
-    found.claim("figure1.best", Estimate.of(places), rows, full, "training")
+    if full:  # the place in a short training says nothing about a long one
+        found.claim("figure1.best", Estimate.of(places), rows, full, "training")
     gains = []
     for curve in trained.values():
         shares = list(curve.values())
@@ -293,8 +304,7 @@ def _search(found: _Found, rows: Evidence) -> None:
         time = 1000 * float(of["seconds"].sum() / moves.sum())
         table.append([depth, show_estimate(_over(of, shares), "%"), len(of), f"{number(time)}"])
         if depth == 5:
-            ours = Estimate.of([share - 0.5 for share in shares])
-            found.questions.append(gain_answer(PAPER, "blair.search", ours, of, unit="%"))
+            found.gain("search", [share - 0.5 for share in shares], of)
     width = rows.run.settings["width"]
     note = f"Against one ply of the same network, its own {width} best moves in every position; "
     note += f"{_who(rows)}. Milliseconds per move depend on the machine."
