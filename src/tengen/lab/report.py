@@ -109,7 +109,7 @@ def claim_result(
     independent: str = "training",
 ) -> ClaimResult:
     """Compare a claim with an estimate from rows."""
-    return ClaimResult(claim, ours, independent, full, len(evidence), str(evidence.folder))
+    return ClaimResult(claim, ours, independent, bool(full), len(evidence), str(evidence.folder))
 
 
 def answer(

@@ -85,7 +85,7 @@ export const de: Texts = {
   people: "Ohne Maschine",
   paperMachines: "Maschinen der Aufsätze",
   simpleMachines: "Einfache Maschinen",
-  ownMachines: "Von der Kommandozeile",
+  ownMachines: "Von dir hinzugefügt",
   twoPeople: "Zwei Personen",
   twoPeopleAbout: "Zwei Personen spielen abwechselnd an diesem Brett.",
   aboutRank: "etwa {rank}",

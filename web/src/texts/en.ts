@@ -87,7 +87,7 @@ export const en = {
   people: "Without a machine",
   paperMachines: "Machines of the papers",
   simpleMachines: "Simple machines",
-  ownMachines: "From the command line",
+  ownMachines: "Added by you",
   twoPeople: "Two people",
   twoPeopleAbout: "Two people take turns on this board.",
   aboutRank: "about {rank}",

@@ -85,7 +85,7 @@ export const ja: Texts = {
   people: "機械なし",
   paperMachines: "論文の機械",
   simpleMachines: "単純な機械",
-  ownMachines: "コマンドラインから",
+  ownMachines: "追加したもの",
   twoPeople: "二人で対局",
   twoPeopleAbout: "二人でこの碁盤で交互に打ちます。",
   aboutRank: "およそ{rank}",

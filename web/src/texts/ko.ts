@@ -85,7 +85,7 @@ export const ko: Texts = {
   people: "기계 없이",
   paperMachines: "논문의 기계",
   simpleMachines: "단순한 기계",
-  ownMachines: "명령줄에서",
+  ownMachines: "직접 추가함",
   twoPeople: "두 사람",
   twoPeopleAbout: "두 사람이 이 바둑판에서 번갈아 둡니다.",
   aboutRank: "약 {rank}",

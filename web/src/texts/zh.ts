@@ -85,7 +85,7 @@ export const zh: Texts = {
   people: "不用机器",
   paperMachines: "论文中的机器",
   simpleMachines: "简单的机器",
-  ownMachines: "来自命令行",
+  ownMachines: "您添加的",
   twoPeople: "两人对局",
   twoPeopleAbout: "两人在这个棋盘上轮流下。",
   aboutRank: "约{rank}",
