@@ -44,7 +44,7 @@ def main() -> None:
     for shard in shards:
         part = shard.take(np.arange(0, len(shard), options.every))
         games += part.lengths().tolist()
-        for batch in labeller.answers(part, 256, people=True):
+        for batch in labeller.answers(part, 256, with_moves=True):
             best = batch.policy.float().argmax(1)
             for network, rows in zip(networks, found, strict=True):
                 with torch.no_grad():

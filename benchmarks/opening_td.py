@@ -20,29 +20,30 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tengen.board import Board, random_point
+from tengen.board.coordinates import row_col
 from tengen.papers.opening_td import OpeningTD, TDSettings
 from tengen.papers.opening_td.kernels import Net, after_ply, evaluate, learn, rate_moves
 from tengen.papers.opening_td.learner import dense_inputs
 
 
 @njit
-def learn_often(memory, ply, goal, net, layout, room, times):  # type: ignore[no-untyped-def]
+def learn_often(memory, ply, goal, net, layout, scratch, times):  # type: ignore[no-untyped-def]
     for _ in range(times):
-        learn(memory, ply, goal, net, layout, room, 1e-12, 0.0)
+        learn(memory, ply, goal, net, layout, scratch, 1e-12, 0.0)
 
 
 @njit
-def rate_often(state, net, tables, layout, room, none, times):  # type: ignore[no-untyped-def]
+def rate_often(state, net, tables, layout, scratch, none, times):  # type: ignore[no-untyped-def]
     count = 0
     for _ in range(times):
-        count = rate_moves(state, net, 5.5, tables, layout, none, 0, room)
+        count = rate_moves(state, net, 5.5, tables, layout, none, 0, scratch)
     return count
 
 
 @njit
-def evaluate_often(state, net, tables, layout, room, times):  # type: ignore[no-untyped-def]
+def evaluate_often(state, net, tables, layout, scratch, times):  # type: ignore[no-untyped-def]
     for _ in range(times):
-        evaluate(state, 1, 5.5, net, tables, layout, room, room.index, room.value)
+        evaluate(state, 1, 5.5, net, tables, layout, scratch, scratch.index, scratch.value)
 
 
 class Even:
@@ -81,18 +82,18 @@ def by_games() -> list[dict[str, float]]:
 def prepared(learner: OpeningTD, stones: int) -> Board:
     """Play random stones into the learner's memory; the last position is ready to learn from."""
     rng = np.random.default_rng(1)
-    tables, layout, room, memory = learner.desk
+    tables, layout, scratch, memory = learner.kernel_arrays
     board = Board(*learner.settings.shape, komi=5.5)
     for ply in range(stones):
         # The same stones in the middle of every board.
         while True:
             move = random_point(board, rng)
-            row, col = divmod(move - 1, board.cols + 1)
-            if abs(row - 1 - board.rows // 2) <= 4 and abs(col - board.cols // 2) <= 4:
+            row, col = row_col(move, board.cols)
+            if abs(row - board.rows // 2) <= 4 and abs(col - board.cols // 2) <= 4:
                 break
         memory.side[ply] = board.turn
         board.push(move)
-        after_ply(board.state, ply, memory, 5.5, learner.net_, tables, layout, room, 0.0, 0.0)
+        after_ply(board.state, ply, memory, 5.5, learner.net_, tables, layout, scratch, 0.0, 0.0)
     return board
 
 
@@ -112,9 +113,9 @@ def learning_step(features: str, encoding: str, size: int, stones: int) -> dict[
     settings = TDSettings(features=features, encoding=encoding, rows=size, plies=stones)
     learner = OpeningTD(settings=settings).draw()
     board = prepared(learner, stones)
-    _, layout, room, memory = learner.desk
+    _, layout, scratch, memory = learner.kernel_arrays
     goal = 0.5
-    work = (memory, stones - 1, goal, learner.net_, layout, room)
+    work = (memory, stones - 1, goal, learner.net_, layout, scratch)
     sparse = seconds(lambda: learn_often(*work, 300), 1) / 300
     x = dense_inputs(board, settings, friend=int(memory.side[stones - 1]), komi=5.5)
 
@@ -133,18 +134,18 @@ def rating() -> list[dict[str, object]]:
         for stones in (4, 10, 18):
             learner = OpeningTD(settings=TDSettings(encoding=encoding, plies=stones)).draw()
             board = prepared(learner, stones)
-            tables, layout, room, _ = learner.desk
+            tables, layout, scratch, _ = learner.kernel_arrays
             none = np.zeros(1, np.int64)
 
-            work = (board.state, learner.net_, tables, layout, room)
+            work = (board.state, learner.net_, tables, layout, scratch)
             moves = rate_often(*work, none, 1)
             change = seconds(partial(rate_often, *work, none, 50), 1) / 50 / moves
-            scratch = seconds(partial(evaluate_often, *work, 300), 1) / 300
+            from_scratch = seconds(partial(evaluate_often, *work, 300), 1) / 300
             rows.append(
                 {
                     "encoding": encoding, "stones": stones, "moves": moves,
                     "us_a_move_by_change": 1e6 * change,
-                    "us_a_position_from_scratch": 1e6 * scratch,
+                    "us_a_position_from_scratch": 1e6 * from_scratch,
                 }
             )  # fmt: skip
     return rows

@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from tengen.board import Board
+from tengen.board.coordinates import point_at
 from tengen.papers.symmetry_network import SymmetryNetwork
 
 
@@ -48,7 +49,7 @@ def evaluation(network: SymmetryNetwork, size: int) -> dict[str, float]:
     rng = np.random.default_rng(0)
     for _ in range(size * size // 2):
         moves = np.flatnonzero(board.legal_mask()[:-1])
-        board.push(_point(board, rng.choice(moves)))
+        board.push(point_at(int(rng.choice(moves)), board.rows, board.cols))
     network.values([board])
     network.move_values(board)
     used = time.process_time()
@@ -59,11 +60,6 @@ def evaluation(network: SymmetryNetwork, size: int) -> dict[str, float]:
         network.move_values(board)
     candidates = 100 * int(board.legal_mask().sum()) / (time.process_time() - used)
     return {"size": size, "values_per_cpu_second": values, "candidates_per_cpu_second": candidates}
-
-
-def _point(board: Board, index: int) -> int:
-    row, col = divmod(int(index), board.cols)
-    return (row + 1) * (board.cols + 1) + col + 1
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ from tengen.board.coordinates import (
     board_size,
     colour_of,
     count_of,
+    indices_of,
     places,
     point_from,
     point_of_move,
@@ -535,8 +536,7 @@ def stack_planes(
     out = np.zeros((games, len(PLANES), rows, cols), np.float32)
     out[:, 0], out[:, 1], out[:, 2] = grids == side, grids == 3 - side, grids == 0
     played = np.flatnonzero(last > 0)
-    row, col = np.divmod(last[played] - 1, cols + 1)
-    out[played, 3, row - 1, col] = 1
+    out.reshape(games, len(PLANES), -1)[played, 3, indices_of(last[played], rows, cols)] = 1
     out[:, 4] = legal[:, :-1].reshape(grids.shape)
     out[:, 5] = side == 1
     return out

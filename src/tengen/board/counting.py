@@ -155,11 +155,13 @@ def _checked(grid: npt.ArrayLike, dead: npt.ArrayLike | None) -> tuple[Grid, Boo
         raise TengenError("a grid to count holds only EMPTY (0), BLACK (1) and WHITE (2)")
     if dead is None:
         return stones, np.zeros(stones.shape, np.bool_)
-    fallen = np.ascontiguousarray(dead, dtype=np.bool_)
-    if fallen.shape != stones.shape:
-        raise TengenError(f"dead stones of shape {fallen.shape} on a grid of shape {stones.shape}")
+    dead_stones = np.ascontiguousarray(dead, dtype=np.bool_)
+    if dead_stones.shape != stones.shape:
+        raise TengenError(
+            f"dead stones of shape {dead_stones.shape} on a grid of shape {stones.shape}"
+        )
     # An empty point is not dead: it must not count as a prisoner.
-    return stones, fallen & (stones != 0)
+    return stones, dead_stones & (stones != 0)
 
 
 def count_territory(
@@ -185,15 +187,15 @@ def count_territory(
     not counted: 3 dame
     result: B+1
     """
-    stones, fallen = _checked(grid, dead)
+    stones, dead_stones = _checked(grid, dead)
     kinds = np.zeros(stones.shape, np.int8)
     if method == "careful":
-        k.careful_kinds(stones, fallen, kinds)
+        k.careful_kinds(stones, dead_stones, kinds)
     elif method == "plain":
-        k.plain_kinds(stones, fallen, kinds)
+        k.plain_kinds(stones, dead_stones, kinds)
     else:
         raise TengenError(f"no counting method {method!r}; there are careful and plain")
-    return Count("territory", method, stones, fallen, kinds, komi, prisoners=prisoners)
+    return Count("territory", method, stones, dead_stones, kinds, komi, prisoners=prisoners)
 
 
 def count_area(
@@ -204,10 +206,10 @@ def count_area(
     handicap: float = 0.0,
 ) -> Count:
     """Count living stones and the empty regions that touch one colour, given the dead stones."""
-    stones, fallen = _checked(grid, dead)
+    stones, dead_stones = _checked(grid, dead)
     kinds = np.zeros(stones.shape, np.int8)
-    k.plain_kinds(stones, fallen, kinds)
-    return Count("area", "plain", stones, fallen, kinds, komi, handicap)
+    k.plain_kinds(stones, dead_stones, kinds)
+    return Count("area", "plain", stones, dead_stones, kinds, komi, handicap)
 
 
 def count_by_rules(
@@ -269,11 +271,11 @@ def territory_margins(
 ) -> IntArray:
     """Return Black's margin in territory and dead stones for stacks of grids and dead masks."""
     stones = np.ascontiguousarray(grids, dtype=np.int8)
-    fallen = np.ascontiguousarray(dead, dtype=np.bool_)
-    if stones.ndim != 3 or stones.shape != fallen.shape:
-        raise TengenError(f"stacks of shape {stones.shape} and {fallen.shape} do not fit")
+    dead_stones = np.ascontiguousarray(dead, dtype=np.bool_)
+    if stones.ndim != 3 or stones.shape != dead_stones.shape:
+        raise TengenError(f"stacks of shape {stones.shape} and {dead_stones.shape} do not fit")
     careful, kinds = method == "careful", np.empty(stones.shape[1:], np.int8)
-    pairs = zip(stones, fallen, strict=True)
+    pairs = zip(stones, dead_stones, strict=True)
     return np.array([k.territory_margin(*pair, careful, kinds) for pair in pairs], np.int64)
 
 

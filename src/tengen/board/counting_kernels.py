@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import number_alike
+from tengen.board.kernels import number_alike, point_of
 from tengen.board.layout_kernels import BLACK, BORDER, EMPTY, WHITE
 from tengen.jit import kernel
 
@@ -360,11 +360,10 @@ def _judge_colour(board, width, colour, reach, dead_colour, closed, kinds):
 def plain_kinds(grid, dead, kinds):
     """Write what every point counts for by flood fill alone."""
     rows, cols = grid.shape
-    width = cols + 1
-    board, _fallen, touch, _stack = _prepare(grid, dead)
+    board, _dead_colour, touch, _stack = _prepare(grid, dead)
     for r in range(rows):
         for c in range(cols):
-            p = (r + 1) * width + c + 1
+            p = point_of(r, c, cols)
             if board[p] != EMPTY:
                 kinds[r, c] = BLACK_STONE + board[p] - 1
             else:
@@ -385,7 +384,7 @@ def _prepare(grid, dead):
     kind = np.full(n, -1, np.int8)
     for r in range(rows):
         for c in range(cols):
-            p = (r + 1) * width + c + 1
+            p = point_of(r, c, cols)
             board[p] = EMPTY if dead[r, c] else grid[r, c]
             dead_colour[p] = grid[r, c] if dead[r, c] else EMPTY
             kind[p] = 0 if board[p] == EMPTY else -1
@@ -424,7 +423,7 @@ def careful_kinds(grid, dead, kinds):
         _judge_colour(board, width, colour, reach, dead_colour, closed, flat)
     for r in range(rows):
         for c in range(cols):
-            kinds[r, c] = flat[(r + 1) * width + c + 1]
+            kinds[r, c] = flat[point_of(r, c, cols)]
 
 
 @kernel

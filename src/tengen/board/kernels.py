@@ -57,6 +57,36 @@ def near(p, k, width):
 
 
 @kernel
+def point_of(row, col, cols):
+    """Return the point at (row, column)."""
+    return (row + 1) * (cols + 1) + col + 1
+
+
+@kernel
+def point_at(index, cols):
+    """Return the point with this row-major index."""
+    return point_of(index // cols, index % cols, cols)
+
+
+@kernel
+def index_of(p, cols):
+    """Return the row-major index of a point."""
+    return (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
+
+
+@kernel
+def turned(row, col, rows, cols, symmetry):
+    """Return where a symmetry takes a point: transpose (bit 4), flip rows (1), flip columns (2)."""
+    if symmetry & 4:
+        row, col, rows, cols = col, row, cols, rows
+    if symmetry & 1:
+        row = rows - 1 - row
+    if symmetry & 2:
+        col = cols - 1 - col
+    return row, col
+
+
+@kernel
 def copy_row(source, target):
     """Copy an array of one dimension; a plain loop, because slices compile slowly."""
     for i in range(source.shape[0]):
@@ -90,11 +120,10 @@ def clear(s, rows, cols):
     """Make `s` the empty position of this size, Black to move, suicide forbidden."""
     s[:, :] = 0
     s[COLOUR, :] = BORDER
-    width = cols + 1
     count = 0
     for row in range(rows):
         for col in range(cols):
-            p = (row + 1) * width + col + 1
+            p = point_of(row, col, cols)
             s[COLOUR, p] = EMPTY
             s[EMPTIES, count] = p
             s[EPOS, p] = count
@@ -397,7 +426,7 @@ def allowed_mask(s, table, ko_rule, colour, out):
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for row in range(rows):
         for col in range(cols):
-            p = (row + 1) * (cols + 1) + col + 1
+            p = point_of(row, col, cols)
             out[row * cols + col] = is_allowed(s, table, ko_rule, p, colour)
     out[rows * cols] = True
 
@@ -473,45 +502,49 @@ def to_grid(s, out):
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for row in range(rows):
         for col in range(cols):
-            out[row * cols + col] = s[COLOUR, (row + 1) * (cols + 1) + col + 1]
+            out[row * cols + col] = s[COLOUR, point_of(row, col, cols)]
+
+
+@kernel
+def fill_area(s, start, known, area):
+    """List the empty area of a point in `area` and mark it in `known`; return size and colours.
+
+    The colours that touch it are bits: 1 for Black, 2 for White.
+    """
+    width = s[SCALARS, COLS] + 1
+    known[start] = True
+    area[0] = start
+    size, touches, i = 1, 0, 0
+    while i < size:
+        for k in range(4):
+            q = near(area[i], k, width)
+            d = s[COLOUR, q]
+            if d == EMPTY:
+                if not known[q]:
+                    known[q] = True
+                    area[size] = q
+                    size += 1
+            elif d != BORDER:
+                touches |= d
+        i += 1
+    return size, touches
 
 
 @kernel(makes_arrays=True, keeps_gil=True)
 def area_score(s):
     """Return Black's area minus White's by Tromp-Taylor, komi not included."""
     n = s.shape[1]
-    mark = np.zeros(n, np.uint8)
-    stack = np.empty(n, np.int64)
-    width = s[SCALARS, COLS] + 1
+    known, area = np.zeros(n, np.bool_), np.empty(n, np.int64)
     score = 0
-    for start in range(n):
-        c = s[COLOUR, start]
+    for p in range(n):
+        c = s[COLOUR, p]
+        size = 1
+        if c == EMPTY and not known[p]:
+            size, c = fill_area(s, p, known, area)
         if c == BLACK:
-            score += 1
+            score += size
         elif c == WHITE:
-            score -= 1
-        elif c == EMPTY and mark[start] == 0:
-            mark[start] = 1
-            stack[0] = start
-            top, size, touches = 1, 0, 0
-            while top > 0:
-                top -= 1
-                x = stack[top]
-                size += 1
-                for k in range(4):
-                    q = near(x, k, width)
-                    d = s[COLOUR, q]
-                    if d == EMPTY:
-                        if mark[q] == 0:
-                            mark[q] = 1
-                            stack[top] = q
-                            top += 1
-                    elif d != BORDER:
-                        touches |= d
-            if touches == BLACK:
-                score += size
-            elif touches == WHITE:
-                score -= size
+            score -= size
     return score
 
 
@@ -566,7 +599,7 @@ def batch_play(states, tables, ko_rule, indices, refused):
             cols = s[SCALARS, COLS]
             p = PASS
             if index < s[SCALARS, ROWS] * cols:
-                p = (index // cols + 1) * (cols + 1) + index % cols + 1
+                p = point_at(index, cols)
             colour = s[SCALARS, TURN]
             if is_allowed(s, tables[g], ko_rule, p, colour):
                 play_move(s, p, colour)
@@ -637,7 +670,7 @@ def replay_games(
         if grids.shape[0] > 0:
             for r in range(rows[g]):
                 for c in range(cols[g]):
-                    grids[g, r, c] = s[COLOUR, (r + 1) * (cols[g] + 1) + c + 1]
+                    grids[g, r, c] = s[COLOUR, point_of(r, c, cols[g])]
     return played
 
 

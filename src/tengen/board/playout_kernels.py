@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import copy_row, mix, seed_stream
+from tengen.board.kernels import copy_row, mix, point_of, seed_stream
 from tengen.board.layout_kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS, TURN
 from tengen.jit import kernel
 
@@ -55,7 +55,7 @@ def load(s, b, empty, v):
     count = U0
     for row in range(rows):
         for col in range(cols):
-            p = (row + 1) * (cols + 1) + col + 1
+            p = point_of(row, col, cols)
             o = U(p) * RECORD
             if s[COLOUR, p] == 0:
                 empty[count] = o
@@ -331,7 +331,7 @@ def final_score(b, rows, cols, ownership):
     width = U(cols + 1) * RECORD
     for row in range(rows):
         for col in range(cols):
-            p = U((row + 1) * (cols + 1) + col + 1) * RECORD
+            p = U(point_of(row, col, cols)) * RECORD
             c = b[p]
             if c == U0:
                 mask = U0

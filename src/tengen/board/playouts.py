@@ -14,7 +14,7 @@ import numpy as np
 from tengen.arrays import BoolArray, FloatArray
 from tengen.board import kernels
 from tengen.board.board import Board
-from tengen.board.coordinates import PASS, RESIGN, Point, point_at
+from tengen.board.coordinates import PASS, RESIGN, Point, point_at, transform
 from tengen.board.playout_kernels import run_chunk
 from tengen.errors import TengenError
 from tengen.parallel import share
@@ -111,7 +111,7 @@ def shape_table() -> BoolArray:
     for picture in SHAPES:
         cells = np.array([list(row) for row in picture.split("/")])
         for element in range(8):
-            turned = np.rot90(np.fliplr(cells) if element >= 4 else cells, element % 4)
+            turned = transform(cells, element)
             around = [turned[i // 3, i % 3] for i in range(9) if i != 4]
             for colours in product(*(_ALLOWS[str(mark)] for mark in around)):
                 code = sum(c << (2 * i) for i, c in enumerate(colours))

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import below, copy_state, in_atari, near, number_alike, place
+from tengen.board.kernels import (
+    below,
+    copy_state,
+    in_atari,
+    near,
+    number_alike,
+    place,
+    point_at,
+    point_of,
+    turned,
+)
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -523,15 +533,9 @@ def read_blocks(s, start, count, libs, stamp):
 
 @kernel
 def _seen_from(symmetry, i, rows, cols):
-    """Return the point at row-major index `i` of a view: bits flip rows, columns, transpose."""
-    row, col = i // cols, i % cols
-    if symmetry & 4:
-        row, col = col, row
-    if symmetry & 1:
-        row = rows - 1 - row
-    if symmetry & 2:
-        col = cols - 1 - col
-    return (row + 1) * (cols + 1) + col + 1
+    """Return the point that a view has at row-major index `i`."""
+    row, col = turned(i // cols, i % cols, rows, cols, symmetry)
+    return point_of(row, col, cols)
 
 
 @kernel
@@ -570,7 +574,7 @@ def read_ladders(s, mover, start, count, libs, ladder_flags, stones):
     line = np.full(s.shape[1], BORDER, np.int64)
     back = np.zeros(s.shape[1], np.int64)
     for i in range(rows * cols):
-        p = (i // cols + 1) * width + i % cols + 1
+        p = point_at(i, cols)
         back[p] = _seen_from(view, i, rows, cols)
         line[p] = s[COLOUR, back[p]]
     scratch = safety_scratch(s.shape[1])
@@ -744,7 +748,7 @@ def random_move(s, colour, fill_eyes, allowed, rng):
     count = 0
     for i in range(cells):
         if allowed[i]:
-            p = (i // cols + 1) * (cols + 1) + i % cols + 1
+            p = point_at(i, cols)
             if fill_eyes or not is_own_eye(s, p, colour):
                 count += 1
                 if below(rng, count) == 0:
@@ -785,7 +789,7 @@ def maxlib_move(s, colour, weighting, allowed, rng):
     for i in range(s[SCALARS, ROWS] * cols):
         if not allowed[i]:
             continue
-        p = (i // cols + 1) * (cols + 1) + i % cols + 1
+        p = point_at(i, cols)
         if is_own_eye(s, p, colour):
             continue
         copy_state(s, trial)

@@ -117,16 +117,16 @@ class Labeller:
         shard: Shard,
         size: int,
         *,
-        people: bool,
+        with_moves: bool,
         begins: NDArray[np.int32] | None = None,
         most: int | None = None,
     ) -> Iterator[TaughtBatch]:
-        """Label up to `most` positions, from ply `begins` of each game on; moves if `people`."""
+        """Label up to `most` positions, from ply `begins` of each game on."""
         seen = shard.encoded(ladders=True, pool=self.pool)
         codes, earlier, *others = teacher_arrays(shard, self.pool)
         ply, points = shard.plies(), np.float32(math.prod(shard.board))
         use = np.flatnonzero(ply >= (0 if begins is None else shard.per_move(begins)))[:most]
-        moves = shard.indices if people else np.full(shard.positions, -1, np.int16)
+        moves = shard.indices if with_moves else np.full(shard.positions, -1, np.int16)
         phase = np.digitize(ply.astype(np.float32) / points, np.array(_PHASES[1:], np.float32))
         for start in range(0, len(use), size):
             part = use[start : start + size]
@@ -393,14 +393,14 @@ def distil(
         chunks = human_chunks(shards, settings.chunk, settings.seed)
 
         def labelled(shard: Shard, known: int) -> Iterator[TaughtBatch]:
-            return labeller.answers(shard, size, people=True, most=capacity - known)
+            return labeller.answers(shard, size, with_moves=True, most=capacity - known)
 
-        people: ReplayBuffer[TaughtBatch] = buffered(labelled(next(chunks), 0), capacity)
-        some = torch.arange(0, len(people), max(1, len(people) // 50_000), device=place)
-        known = people.at(some)
+        human_games: ReplayBuffer[TaughtBatch] = buffered(labelled(next(chunks), 0), capacity)
+        some = torch.arange(0, len(human_games), max(1, len(human_games) // 50_000), device=place)
+        known = human_games.at(some)
         found = fit_temperatures(known.policy.float(), known.moves.long(), known.phase)
         student.temperatures.copy_(torch.tensor(found))
-        sources = [(people, _SHARES["people"])]
+        sources = [(human_games, _SHARES["people"])]
         for name, shape, games, plies in (
             ("9x9", (9, 9), settings.games_9x9, 120),
             ("13x13", (13, 13), settings.games_13x13, 230),
@@ -412,17 +412,17 @@ def distil(
                 labeller, games, shape, plies, seed=settings.seed + shape[0] + plies,
                 start=shards[0] if name == "continued" else None,
             )  # fmt: skip
-            made = labeller.answers(shard, min(size, games), people=False, begins=begins)
+            made = labeller.answers(shard, min(size, games), with_moves=False, begins=begins)
             if answers := buffered(made, shard.positions - int(begins.sum())):
                 sources.append((answers, _SHARES[name]))
 
         def keep_labelling(step: int) -> None:
             """Label as many positions as the batches up to a step need."""
-            while (step + 1) * settings.batch > settings.reuse * len(people):
+            while (step + 1) * settings.batch > settings.reuse * len(human_games):
                 chunk = next(chunks, None)
-                if chunk is None or len(people) == capacity:
+                if chunk is None or len(human_games) == capacity:
                     return
-                buffered(labelled(chunk, len(people)), capacity, people)
+                buffered(labelled(chunk, len(human_games)), capacity, human_games)
 
         def learn() -> None:
             keep_labelling(student.step)
@@ -430,5 +430,5 @@ def distil(
 
         keep_labelling(student.step - 1)
         train_steps(student, learn, run=run, on_report=on_report)
-        student.refresh_norms(people)
+        student.refresh_norms(human_games)
     return network_arrays(student.network)

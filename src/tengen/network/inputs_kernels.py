@@ -29,6 +29,8 @@ from tengen.board.kernels import (
     new_state,
     place,
     play_move,
+    point_at,
+    point_of,
 )
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, KO, PASS, ROWS, SCALARS, TURN
 from tengen.board.tactics_kernels import CATCHES, read_blocks, read_ladders
@@ -78,7 +80,7 @@ def _liberties_after(s, p, mover, start, count, libs, found):
 
 
 @kernel
-def _empty_point(s, p, mover, start, count, libs, said, found):
+def _empty_point(s, p, mover, start, count, libs, ladder_flags, found):
     """Return the byte of an empty point."""
     if not is_legal(s, p, mover):
         return KO_BIT if p == s[SCALARS, KO] else 0
@@ -88,7 +90,7 @@ def _empty_point(s, p, mover, start, count, libs, said, found):
         q = near(p, k, width)
         if s[COLOUR, q] == 3 - mover and count[s[HEAD, q]] == 1:
             code |= TAKES
-    if said[p] >> (2 * CATCHES) & 3:
+    if ladder_flags[p] >> (2 * CATCHES) & 3:
         code |= CATCHES_BIT
     return code
 
@@ -100,17 +102,17 @@ def encode(s, mover, ladders, out):
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     start, count = np.zeros(n, np.int64), np.zeros(n, np.int64)
     libs, stamp = np.empty(4 * n, np.int64), np.empty(n, np.int64)
-    said, lost = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    ladder_flags, lost = np.zeros(n, np.int64), np.zeros(n, np.int64)
     found = np.empty(4, np.int64)
     read_blocks(s, start, count, libs, stamp)
     if ladders:
-        read_ladders(s, mover, start, count, libs, said, lost)
+        read_ladders(s, mover, start, count, libs, ladder_flags, lost)
     for row in range(rows):
         for col in range(cols):
-            p = (row + 1) * (cols + 1) + col + 1
+            p = point_of(row, col, cols)
             c = s[COLOUR, p]
             if c == EMPTY:
-                code = _empty_point(s, p, mover, start, count, libs, said, found)
+                code = _empty_point(s, p, mover, start, count, libs, ladder_flags, found)
             else:
                 head = s[HEAD, p]
                 code = OWN if c == mover else ENEMY
@@ -148,7 +150,7 @@ def _set_up(s, codes, turn, lines):
     clear(s, lines, lines)
     ko = 0
     for index in range(lines * lines):
-        p = (index // lines + 1) * (lines + 1) + index % lines + 1
+        p = point_at(index, lines)
         stone = codes[index] & 3
         if stone != 0:
             place(s, p, turn if stone == OWN else 3 - turn)
@@ -169,7 +171,7 @@ def play_moves(codes, history, facts, source, moves, target, lines):
         passes = facts[a, PASSES] + 1
         p = PASS
         if move < lines * lines:
-            p = (move // lines + 1) * (lines + 1) + move % lines + 1
+            p = point_at(move, lines)
             passes = 0
         play_move(s, p, turn)
         encode(s, 3 - turn, False, codes[b])

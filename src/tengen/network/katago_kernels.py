@@ -17,7 +17,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import clear, give_turn, is_legal, near, new_state, place, play_move
+from tengen.board.kernels import (
+    clear,
+    give_turn,
+    is_legal,
+    near,
+    new_state,
+    place,
+    play_move,
+    point_of,
+)
 from tengen.board.layout_kernels import (
     BLACK,
     BORDER,
@@ -169,7 +178,7 @@ def encode_for_teacher(s, mover, area, out):
         owners(s[COLOUR], cols + 1, owner)
     for row in range(rows):
         for col in range(cols):
-            p = (row + 1) * (cols + 1) + col + 1
+            p = point_of(row, col, cols)
             c = s[COLOUR, p]
             code = 0
             if c == EMPTY:

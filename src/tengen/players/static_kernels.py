@@ -16,7 +16,16 @@ import math
 
 import numpy as np
 
-from tengen.board.kernels import copy_state, is_legal, mix, near, play_move, seed_stream, uniform
+from tengen.board.kernels import (
+    copy_state,
+    is_legal,
+    mix,
+    near,
+    play_move,
+    point_of,
+    seed_stream,
+    uniform,
+)
 from tengen.board.layout_kernels import (
     BORDER,
     COLOUR,
@@ -158,7 +167,7 @@ def _influence(s, w, f, colour, width):
         f[_BUFFER, p] = value
     for _ in range(4):
         for row in range(rows):
-            start = (row + 1) * width + 1
+            start = point_of(row, 0, cols)
             for p in range(start, start + cols):
                 if s[COLOUR, p] == EMPTY:
                     total = f[a, p - 1] + f[a, p + 1] + f[a, p - width] + f[a, p + width]
@@ -169,7 +178,7 @@ def _influence(s, w, f, colour, width):
         f[_DOUBT, p] = 0.0
         f[_BUFFER, p] = 0.0
     for row in range(rows):
-        start = (row + 1) * width + 1
+        start = point_of(row, 0, cols)
         for p in range(start, start + cols):
             x = sharp * f[_INFLUENCE, p]
             doubt = 1.0 / (1.0 + x * x)
@@ -179,7 +188,7 @@ def _influence(s, w, f, colour, width):
     for i in range(2):
         a, b = (_DOUBT, _BUFFER) if i == 0 else (_BUFFER, _DOUBT)
         for row in range(rows):
-            start = (row + 1) * width + 1
+            start = point_of(row, 0, cols)
             for p in range(start, start + cols):
                 total = f[a, p - 1] + f[a, p + 1] + f[a, p - width] + f[a, p + width]
                 f[b, p] = 0.4 * f[a, p] + 0.15 * total

@@ -25,6 +25,8 @@ from tengen.board.kernels import (
     is_allowed,
     near,
     play_move,
+    point_at,
+    point_of,
     seed_stream,
 )
 from tengen.board.layout_kernels import (
@@ -118,7 +120,7 @@ def _lonely(s, row, col):
         for dc in range(-3, 4):
             r, c = row + dr, col + dc
             if abs(dr) + abs(dc) <= 3 and 0 <= r < rows and 0 <= c < cols:
-                if s[COLOUR, (r + 1) * (cols + 1) + c + 1] != EMPTY:
+                if s[COLOUR, point_of(r, c, cols)] != EMPTY:
                     return False
     return True
 
@@ -421,7 +423,7 @@ def keep_likely(s, order, priors, moves, chances):
         if index == rows * cols:
             passes = True
         else:
-            point = (index // cols + 1) * (cols + 1) + index % cols + 1
+            point = point_at(index, cols)
             if is_own_eye(s, point, colour):
                 continue
         moves[count], chances[count] = point, priors[index]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import mix
+from tengen.board.kernels import mix, point_of, turned
 from tengen.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -335,7 +335,7 @@ def _to_points(points, start, end, rows, cols, passes):
     for i in range(start, end):
         row, col = int(points[i]) >> 5, int(points[i]) & 31
         if row < rows and col < cols:
-            points[i] = (row + 1) * (cols + 1) + col + 1
+            points[i] = point_of(row, col, cols)
         elif passes and (
             points[i] == _PASS or (row == 19 and col == 19 and rows < 20 and cols < 20)
         ):
@@ -353,17 +353,11 @@ def _stir(h, value):
 
 @kernel
 def _turned(point, rows, cols, symmetry):
-    """Return a row-major number for the point seen through one of eight symmetries; 0 for pass."""
+    """Return a number for the point seen through one of eight symmetries; 0 for a pass."""
     if point == 0:
         return 0
-    row = (point - 1) // (cols + 1) - 1
-    col = (point - 1) % (cols + 1)
-    if symmetry & 1:
-        col = cols - 1 - col
-    if symmetry & 2:
-        row = rows - 1 - row
-    if symmetry & 4:
-        row, col = col, row
+    width = cols + 1
+    row, col = turned(point // width - 1, point % width - 1, rows, cols, symmetry)
     return 1 + row * 32 + col
 
 

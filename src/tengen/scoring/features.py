@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from tengen.board import BLACK, WHITE
+from tengen.board.coordinates import point_at
 from tengen.board.counting import territory_margins
 from tengen.board.counting_kernels import BLACK_SEKI_STONE, WHITE_SEKI_STONE, careful_kinds
 from tengen.board.layout_kernels import BORDER
@@ -433,10 +434,10 @@ class PositionFeatures(Parts):
             inside = self._areas[0][self.home[largest]] & (self.grid.ravel() == 0)
             if inside.sum() > MOST_POINTS:
                 continue
-            row, col = divmod(int(self.points[largest].argmax()), width - 1)
+            start = point_at(int(self.points[largest].argmax()), *self.grid.shape)
             colour = int(self.colour[first])
             fight = (
-                self.line, width, (row + 1) * width + col + 1,
+                self.line, width, start,
                 bordered(inside.reshape(self.grid.shape), 0),
             )  # fmt: skip
             attacked = read_fight(*fight, 3 - colour)

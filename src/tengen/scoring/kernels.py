@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import copy_row, number_alike, seed_stream
+from tengen.board.kernels import copy_row, number_alike, point_of, seed_stream
 from tengen.board.playout_kernels import (
     V_RNG,
     V_SIZE,
@@ -38,7 +38,7 @@ def connect(kind, number):
     count = number_alike(line, width, numbers, stack)
     for row in range(rows):
         for col in range(cols):
-            number[row, col] = numbers[(row + 1) * width + col + 1]
+            number[row, col] = numbers[point_of(row, col, cols)]
     return count
 
 

@@ -1,9 +1,9 @@
 // The rules of Go for thousands of games at once on a GPU, and the bytes the network reads.
 //
-// What a byte says, and that a position is its bytes and the side to move, is told in `boards.py`;
-// there, too, what the arrays hold. Sets of points are a few words: bit row * WIDE + column, with
-// one column that stays empty, so that no shift runs from one row into the next. The same text
-// compiles as plain C++, where every kernel is a loop; so it is tested without a GPU.
+// `inputs_kernels.py` says what a byte means; `Boards` in `search.py`, what the arrays hold. A
+// position is its bytes and the side to move. Sets of points are a few words: bit row * WIDE +
+// column, with one column that stays empty, so that no shift runs from one row into the next. The
+// same text compiles as plain C++, where every kernel is a loop; so it is tested without a GPU.
 
 #ifndef LINES
 #define LINES 9

@@ -181,15 +181,15 @@ def test_a_match_of_players_needs_terms() -> None:
 def test_candidates_are_rated_as_the_positions_after_them(encoding: str, edges: str) -> None:
     """What a move changes, added up, is the position after it; on crowded boards with captures."""
     learner = player(rows=6, hidden=7, seed=8, encoding=encoding, edges=edges).draw()
-    tables, layout, room, _ = learner.desk
+    tables, layout, scratch, _ = learner.kernel_arrays
     copy = slow.SlowLearner(learner.net_, 0.0, 0.0)
     rng = np.random.default_rng(0)
     board, captured = Board(6, komi=5.5), 0
     for _ in range(60):
         count = rate_moves(
-            board.state, learner.net_, 5.5, tables, layout, np.zeros(1, np.int64), 0, room
+            board.state, learner.net_, 5.5, tables, layout, np.zeros(1, np.int64), 0, scratch
         )
-        rated = dict(zip(room.moves[:count, MOVE], room.values[:count], strict=True))
+        rated = dict(zip(scratch.moves[:count, MOVE], scratch.values[:count], strict=True))
         for move in [p for p in board.legal_moves if p]:
             after = board.copy()
             after.push(move)

@@ -9,7 +9,7 @@ from tengen.board import BLACK, EMPTY, WHITE, Board, index_of
 from tengen.board.kernels import new_state, play_move
 from tengen.papers.symmetry_network import SymmetryNetwork, SymmetrySettings
 from tengen.papers.symmetry_network import kernels as gk
-from tengen.papers.symmetry_network.learner import make_room, packing, split
+from tengen.papers.symmetry_network.learner import make_scratch, packing, split
 from tengen.papers.symmetry_network.network import (
     Architecture,
     area_table,
@@ -156,7 +156,7 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
         return float((np.log(found / (1 - found)) * errors).sum())
 
     grads = np.zeros(pack.shape, np.float32)
-    targets, offset = target_table(0.4).astype(np.float32), make_room(rows, cols).work.offset
+    targets, offset = target_table(0.4).astype(np.float32), make_scratch(rows, cols).work.offset
     played = plies, xs, pasts, stones, outs, classes, offset, rows, cols
     net = split(pack.expand(free).astype(np.float32))
     gk.td_gradient(net, targets, 0.9, *played, split(grads))

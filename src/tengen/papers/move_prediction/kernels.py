@@ -26,7 +26,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.board.kernels import clear, give_turn, is_legal, new_state, play_move
+from tengen.board.kernels import (
+    clear,
+    give_turn,
+    is_legal,
+    new_state,
+    play_move,
+    point_at,
+    point_of,
+)
 from tengen.board.layout_kernels import BORDER, COLOUR, COLS, EMPTY, ROWS, SCALARS, TURN
 from tengen.jit import kernel
 
@@ -301,7 +309,7 @@ def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
     rest = np.empty(rows * cols, np.int64)
     for i in range(rows * cols):
         row, col = i // cols, i % cols
-        p = (row + 1) * (cols + 1) + col + 1
+        p = point_of(row, col, cols)
         if s[COLOUR, p] != EMPTY or not is_legal(s, p, mover):
             continue
         near = 99
@@ -551,7 +559,7 @@ def count_games(games, rows, cols, tables, frequency, used, unused):
                 _add_waiting(colour - 1, matches, False, waiting, unused)
                 _match_side(rings, colour - 1, tables, frequency, matches)
                 for m in range(rows * cols):
-                    q = (m // cols + 1) * (cols + 1) + m % cols + 1
+                    q = point_at(m, cols)
                     if q == p:
                         used[matches[0][_FOUND, colour - 1, m]] += 1
                     elif s[COLOUR, q] == EMPTY and is_legal(s, q, colour):

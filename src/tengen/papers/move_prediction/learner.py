@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from tengen.arrays import FloatArray
+from tengen.board.coordinates import indices_of
 from tengen.errors import ModelError
 from tengen.models import Card, Run, StoredLearner, View, fingerprint, from_plain, to_plain
 from tengen.models.store import Tensors
@@ -127,8 +128,7 @@ class MovePredictor(StoredLearner):
         self.check_size(board.rows, board.cols)
         points, priors = self.model_.priors(board)
         out: FloatArray = np.zeros(board.rows * board.cols + 1)
-        width = board.cols + 1
-        out[(points // width - 1) * board.cols + points % width - 1] = priors
+        out[indices_of(points, board.rows, board.cols)] = priors
         legal = board.legal_mask()[:-1]
         out[:-1][~legal] = 0.0  # superko
         if legal.any() and out.sum() <= 0.0:

@@ -11,7 +11,16 @@ import math
 
 import numpy as np
 
-from tengen.board.kernels import copy_row, copy_state, in_atari, is_legal, near, play_move
+from tengen.board.kernels import (
+    copy_row,
+    copy_state,
+    in_atari,
+    index_of,
+    is_legal,
+    near,
+    play_move,
+    point_at,
+)
 from tengen.board.layout_kernels import COLOUR, COLS, EMPTY, HEAD, NEXT, PASS, ROWS, SCALARS, TURN
 from tengen.jit import kernel
 
@@ -19,23 +28,11 @@ NO_VALUE = -2.0  # below every value a network can give
 
 
 @kernel
-def _point_of(index, cols):
-    """Return the bordered point of a row-major index."""
-    return (index // cols + 1) * (cols + 1) + index % cols + 1
-
-
-@kernel
-def _index_of(p, cols):
-    """Return the row-major index of a bordered point."""
-    return (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
-
-
-@kernel
 def _read_inputs(s, colour, x):
     """Fill `x` with the inputs of a network playing `colour`."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for i in range(rows * cols):
-        c = s[COLOUR, _point_of(i, cols)]
+        c = s[COLOUR, point_at(i, cols)]
         x[i] = 0.0 if c == EMPTY else 1.0 if c == colour else -1.0
 
 
@@ -46,7 +43,7 @@ def _changes(s, p, colour, where, how, me):
     Writes indices and differences for the stone and its captures (no suicide); returns how many.
     """
     cols = s[SCALARS, COLS]
-    where[0] = _index_of(p, cols)
+    where[0] = index_of(p, cols)
     how[0] = 1.0 if colour == me else -1.0
     count = 1
     enemy = 3 - colour
@@ -65,7 +62,7 @@ def _changes(s, p, colour, where, how, me):
             continue
         x = head
         while True:
-            where[count] = _index_of(x, cols)
+            where[count] = index_of(x, cols)
             how[count] = 1.0 if enemy != me else -1.0
             count += 1
             x = s[NEXT, x]
@@ -129,7 +126,7 @@ def _candidate(s, i, me, free, where, how):
 
     With `free` illegal points are candidates too, as if a stone stood there.
     """
-    p = _point_of(i, s[SCALARS, COLS])
+    p = point_at(i, s[SCALARS, COLS])
     if is_legal(s, p, me):
         return _changes(s, p, me, where, how, me)
     if not free:
@@ -313,7 +310,7 @@ def move_values(s, weights, windows, cover, free, plies, among, first):
             break
         count = _candidate(s, i, me, free, where, how)
         _descend(weights, cover, where, how, count, node, child, scratch)
-        p = _point_of(i, cols)
+        p = point_at(i, cols)
         copy_state(s, t)
         play_move(t, p if is_legal(s, p, me) else PASS, me)  # an illegal choice is a pass
         worst, reply = first[i], -1  # the enemy may pass
@@ -323,7 +320,7 @@ def move_values(s, weights, windows, cover, free, plies, among, first):
                 break
             if cell < 0 or (k >= 0 and cell == killer):
                 continue
-            p = _point_of(cell, cols)
+            p = point_at(cell, cols)
             if not is_legal(t, p, 3 - me):
                 continue
             count = _changes(t, p, 3 - me, where, how, me)

@@ -63,7 +63,7 @@ OWN, BESIDE, CLOSE = range(3)
 Layout = namedtuple("Layout", "slots fixed_index fixed_value edge_index edge_value")
 FIRST, WIDTH, BINARY, LEAST = range(4)
 
-# Facts about a block, the first columns of `Room.blocks` and `Room.moves`.
+# Facts about a block, the first columns of `Scratch.blocks` and `Scratch.moves`.
 LIBERTIES, STONES, FRIENDS, ENEMIES = range(4)
 N_FACTS = BLOCK = 4  # the head of a block
 MOVE, CELL, FACING = 4, 5, 6  # a move, its cell, its orientation (-1: it captures)
@@ -82,8 +82,8 @@ Net = namedtuple("Net", "w1 b1 w2 b2")
 #   shifted  the same places: 0 not computed yet, 1 computed, 2 nothing changes
 #   moves    facts of the block that each candidate makes, and the candidate; values: their values
 #   hidden   their hidden units
-Room = namedtuple(
-    "Room",
+Scratch = namedtuple(
+    "Scratch",
     "after keys masks blocks spread index value units bits base known shift shifted moves values "
     "hidden",
 )
@@ -277,18 +277,18 @@ def _finish_forward(net, sums, activity):
 
 
 @kernel
-def evaluate(s, friend, komi, net, tables, layout, room, index, value):
+def evaluate(s, friend, komi, net, tables, layout, scratch, index, value):
     """Return the network's output from `friend`'s view, and the number of inputs listed."""
-    _position_keys(s, friend, tables, room.keys)
-    turned = tables.turned[_best_orientation(room.keys, tables.turned, -1)]
-    blocks = _survey(s, tables, room.masks, room.blocks, room.spread)
+    _position_keys(s, friend, tables, scratch.keys)
+    turned = tables.turned[_best_orientation(scratch.keys, tables.turned, -1)]
+    blocks = _survey(s, tables, scratch.masks, scratch.blocks, scratch.spread)
     n = _list_inputs(
-        s, friend, komi, turned, tables.cell_of, layout, room.blocks, blocks, index, value
+        s, friend, komi, turned, tables.cell_of, layout, scratch.blocks, blocks, index, value
     )
-    sums = room.units[SUMS]
+    sums = scratch.units[SUMS]
     _constant_sums(net, layout, sums)
     _add_inputs(net.w1, index, value, n, sums)
-    return _finish_forward(net, sums, room.units[ACTIVITY]), n
+    return _finish_forward(net, sums, scratch.units[ACTIVITY]), n
 
 
 @kernel
@@ -301,14 +301,14 @@ def _step_inputs(w1, index, value, n, slopes, rate):
 
 
 @kernel
-def learn(memory, ply, target, net, layout, room, rate, trace):
+def learn(memory, ply, target, net, layout, scratch, rate, trace):
     """Move the weights so that the prediction after `ply` comes closer to `target` (Black's view).
 
     Uses the gradient at the current weights. With `trace` > 0 earlier plies are updated too, with
     the gradients stored when they were learned, weighted by trace ** age.
     """
     hidden = net.b1.shape[0]
-    sums, slopes = room.units[SUMS], room.units[SLOPES]
+    sums, slopes = scratch.units[SUMS], scratch.units[SLOPES]
     _constant_sums(net, layout, sums)
     _add_inputs(net.w1, memory.index[ply], memory.value[ply], memory.count[ply], sums)
     output = _finish_forward(net, sums, memory.activity[ply])
@@ -335,16 +335,16 @@ def learn(memory, ply, target, net, layout, room, rate, trace):
 
 
 @kernel
-def after_ply(s, ply, memory, komi, net, tables, layout, room, rate, trace):
+def after_ply(s, ply, memory, komi, net, tables, layout, scratch, rate, trace):
     """Store the position after `ply` and learn at the previous one; call after every ply."""
     side = memory.side[ply]
     index, value = memory.index[ply], memory.value[ply]
-    output, n = evaluate(s, side, komi, net, tables, layout, room, index, value)
+    output, n = evaluate(s, side, komi, net, tables, layout, scratch, index, value)
     memory.count[ply] = n
     memory.hashes[ply + 1] = s[SCALARS, HASH]
     if ply > 0:
         target = output if side == BLACK else 1.0 - output
-        learn(memory, ply - 1, target, net, layout, room, rate, trace)
+        learn(memory, ply - 1, target, net, layout, scratch, rate, trace)
 
 
 # ----- All moves of a position -----
@@ -531,49 +531,49 @@ def _list_moves(s, colour, cells, turned, keys, hashes, count, after, moves):
 
 
 @kernel
-def rate_moves(s, net, komi, tables, layout, hashes, count, room):
-    """Rate every move but the pass into `room.moves` and `room.values`; return how many there are.
+def rate_moves(s, net, komi, tables, layout, hashes, count, scratch):
+    """Rate every move but the pass into `scratch.moves` and `.values`; return how many there are.
 
     The first `count` hashes are those of earlier positions, which must not be repeated.
     """
     colour = s[SCALARS, TURN]
-    moves, values, hidden = room.moves, room.values, room.hidden
-    blocks, index, value = room.blocks, room.index, room.value
+    moves, values, hidden = scratch.moves, scratch.values, scratch.hidden
+    blocks, index, value = scratch.blocks, scratch.index, scratch.value
     turned, cell_of = tables.turned, tables.cell_of
-    _position_keys(s, colour, tables, room.keys)
+    _position_keys(s, colour, tables, scratch.keys)
     n_moves = _list_moves(
-        s, colour, tables.cells, turned, room.keys, hashes, count, room.after, moves
+        s, colour, tables.cells, turned, scratch.keys, hashes, count, scratch.after, moves
     )
     # Captures first: they use the same scratch space.
     for i in range(n_moves):
         if moves[i, FACING] < 0:
-            copy_state(s, room.after)
-            place(room.after, moves[i, MOVE], colour)
+            copy_state(s, scratch.after)
+            place(scratch.after, moves[i, MOVE], colour)
             values[i], _ = evaluate(
-                room.after, colour, komi, net, tables, layout, room, index, value
+                scratch.after, colour, komi, net, tables, layout, scratch, index, value
             )
-    n = _survey(s, tables, room.masks, blocks, room.spread)
-    fixed = room.units[FIXED]
+    n = _survey(s, tables, scratch.masks, blocks, scratch.spread)
+    fixed = scratch.units[FIXED]
     _constant_sums(net, layout, fixed)
-    for o in range(room.known.shape[0]):
-        room.known[o] = False
+    for o in range(scratch.known.shape[0]):
+        scratch.known[o] = False
         for b in range(n):
-            room.shifted[o, b, 0] = room.shifted[o, b, 1] = 0
+            scratch.shifted[o, b, 0] = scratch.shifted[o, b, 1] = 0
     for i in range(n_moves):
         o = moves[i, FACING]
-        if o >= 0 and not room.known[o]:
-            room.known[o] = True
+        if o >= 0 and not scratch.known[o]:
+            scratch.known[o] = True
             inputs = _list_inputs(
                 s, colour, komi, turned[o], cell_of, layout, blocks, n, index, value
             )
-            copy_row(fixed, room.base[o])
-            _add_inputs(net.w1, index, value, inputs, room.base[o])
-    _join_facts(n_moves, moves, s, colour, n, blocks, room.spread, room.masks, tables.spread)
+            copy_row(fixed, scratch.base[o])
+            _add_inputs(net.w1, index, value, inputs, scratch.base[o])
+    _join_facts(n_moves, moves, s, colour, n, blocks, scratch.spread, scratch.masks, tables.spread)
     _sum_quiet(
-        n_moves, moves, hidden, s, colour, n, blocks, room.spread, room.base, room.shift,
-        room.shifted, index, value, turned, cell_of, layout, net.w1,
+        n_moves, moves, hidden, s, colour, n, blocks, scratch.spread, scratch.base, scratch.shift,
+        scratch.shifted, index, value, turned, cell_of, layout, net.w1,
     )  # fmt: skip
-    _squash(n_moves, hidden, room.units, room.bits)
+    _squash(n_moves, hidden, scratch.units, scratch.bits)
     for i in range(n_moves):
         if moves[i, FACING] >= 0:
             x = net.b2[0]

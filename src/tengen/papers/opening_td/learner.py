@@ -130,14 +130,14 @@ def _most_active(settings: TDSettings, stones: int) -> int:
     return 1 + stones * (2 + sum(QUANTITIES[f] for f in of_stones))
 
 
-def make_room(settings: TDSettings) -> kernels.Room:
+def make_scratch(settings: TDSettings) -> kernels.Scratch:
     """Allocate the kernels' scratch space."""
     (rows, cols), hidden = settings.shape, settings.hidden
     cells, tables = rows * cols, tables_of(rows, cols)
     orientations, words = len(tables.turned), tables.spread.shape[2]
     active = _most_active(settings, cells)
     units = np.zeros((kernels.POWERS + 2, hidden))
-    return kernels.Room(
+    return kernels.Scratch(
         after=new_state(rows, cols),
         keys=np.zeros((orientations, (cells + 31) // 32), np.uint64),
         masks=np.zeros((3, words), np.uint64),
@@ -175,11 +175,15 @@ def make_memory(settings: TDSettings) -> kernels.Memory:
 
 def dense_inputs(board: Board, settings: TDSettings, *, friend: int, komi: float) -> FloatArray:
     """Return the full input vector of a position from `friend`'s view, canonically oriented."""
-    tables, layout, room = tables_of(*settings.shape), layout_of(settings), make_room(settings)
-    work = make_net(settings), tables, layout, room, room.index, room.value
+    tables, layout, scratch = (
+        tables_of(*settings.shape),
+        layout_of(settings),
+        make_scratch(settings),
+    )
+    work = make_net(settings), tables, layout, scratch, scratch.index, scratch.value
     _, n = kernels.evaluate(board.state, friend, komi, *work)
     inputs = np.zeros(settings.n_inputs)
-    inputs[room.index[:n]] = room.value[:n]
+    inputs[scratch.index[:n]] = scratch.value[:n]
     inputs[layout.fixed_index] = layout.fixed_value
     return inputs
 
@@ -192,7 +196,7 @@ class KernelArrays(NamedTuple):
 
     tables: kernels.Tables
     layout: kernels.Layout
-    room: kernels.Room
+    scratch: kernels.Scratch
     memory: kernels.Memory
 
 
@@ -214,11 +218,11 @@ class OpeningTD(StoredLearner):
         self.settings = settings
 
     @cached_property
-    def desk(self) -> KernelArrays:
+    def kernel_arrays(self) -> KernelArrays:
         """The arrays that the kernels work with."""
         settings = self.settings
         tables, layout = tables_of(*settings.shape), layout_of(settings)
-        return KernelArrays(tables, layout, make_room(settings), make_memory(settings))
+        return KernelArrays(tables, layout, make_scratch(settings), make_memory(settings))
 
     # ----- Learning -----
 
@@ -236,7 +240,7 @@ class OpeningTD(StoredLearner):
         With `run`, training resumes from its checkpoint and records a learning curve, judged by
         `referee` (by default the expert). `on_game` gets the number of openings played so far.
         """
-        self.__dict__.pop("desk", None)
+        self.__dict__.pop("kernel_arrays", None)
         if run and run.start:
             self.net_ = kernels.Net(*(run.start.arrays[key].copy() for key in kernels.Net._fields))
             self.games_ = run.start.step
@@ -270,7 +274,7 @@ class OpeningTD(StoredLearner):
     def one_game(self, expert: Expert, opponent: Player | None = None) -> tuple[Board, float]:
         """Play the next opening, learn from both sides' moves; return the board and its score."""
         settings, number, net = self.settings, self.games_, self.net_
-        tables, layout, room, memory = self.desk
+        tables, layout, scratch, memory = self.kernel_arrays
         komi, trace, rate = float(settings.komi), float(settings.trace), settings.rate(number)
         rng = np.random.default_rng([settings.seed, number, 2])
         stream = _stream(settings.seed, number)
@@ -291,13 +295,13 @@ class OpeningTD(StoredLearner):
             board.push(move)
             memory.side[ply] = side
             kernels.after_ply(
-                board.state, ply, memory, komi, net, tables, layout, room, rate, trace
+                board.state, ply, memory, komi, net, tables, layout, scratch, rate, trace
             )
         word = np.random.SeedSequence([settings.seed, number, 3]).generate_state(1, np.uint64)[0]
         score = float(expert.finish([board], [int(word >> np.uint64(1))])[0])
         target = min(max(0.5 + score / (2 * settings.largest), _CLIP), 1 - _CLIP)
         last = settings.opening_plies - 1
-        kernels.learn(memory, last, target, net, layout, room, rate, trace)
+        kernels.learn(memory, last, target, net, layout, scratch, rate, trace)
         self.games_ += 1
         return board, score
 
@@ -310,20 +314,20 @@ class OpeningTD(StoredLearner):
 
     def _explore(self, board: Board, ply: int, stream: NDArray[np.uint64]) -> int:
         """Choose a training move: usually the best, otherwise one drawn by softmax."""
-        settings, room = self.settings, self.desk.room
-        count = self._rate(board, self.desk.memory.hashes, ply + 1)
+        settings, scratch = self.settings, self.kernel_arrays.scratch
+        count = self._rate(board, self.kernel_arrays.memory.hashes, ply + 1)
         count = self._keep(count, self._allowed(board, region_of(settings)))
         if count == 0:
             return PASS
         explore = float(settings.exploration(self.games_))
         temperature = settings.temperature / (2 * settings.largest)
-        chosen = kernels.pick(room.values, count, explore, temperature, stream)
-        return int(room.moves[chosen, kernels.MOVE])
+        chosen = kernels.pick(scratch.values, count, explore, temperature, stream)
+        return int(scratch.moves[chosen, kernels.MOVE])
 
     def _rate(self, board: Board, hashes: NDArray[np.int64], count: int) -> int:
         """Rate all moves but those that repeat a position; see `kernels.rate_moves`."""
-        tables, layout, room, _ = self.desk
-        terms = float(self.settings.komi), tables, layout, hashes, count, room
+        tables, layout, scratch, _ = self.kernel_arrays
+        terms = float(self.settings.komi), tables, layout, hashes, count, scratch
         return int(kernels.rate_moves(board.state, self.net_, *terms))
 
     def _allowed(self, board: Board, region: BoolArray | None) -> BoolArray | None:
@@ -342,10 +346,10 @@ class OpeningTD(StoredLearner):
         """Keep only the rated moves that are allowed; return how many there are."""
         if allowed is None:
             return count
-        room = self.desk.room
-        kept = np.flatnonzero(allowed[room.moves[:count, kernels.CELL]])
-        room.moves[: len(kept)] = room.moves[kept]
-        room.values[: len(kept)] = room.values[kept]
+        scratch = self.kernel_arrays.scratch
+        kept = np.flatnonzero(allowed[scratch.moves[:count, kernels.CELL]])
+        scratch.moves[: len(kept)] = scratch.moves[kept]
+        scratch.values[: len(kept)] = scratch.values[kept]
         return len(kept)
 
     # ----- Evaluating and playing -----
@@ -366,10 +370,18 @@ class OpeningTD(StoredLearner):
 
     def _value(self, board: Board) -> float:
         self._check_board(board)
-        tables, layout, room, _ = self.desk
+        tables, layout, scratch, _ = self.kernel_arrays
         friend, komi = 3 - board.turn, float(self.settings.komi)
         output, _ = kernels.evaluate(
-            board.state, friend, komi, self.net_, tables, layout, room, room.index, room.value
+            board.state,
+            friend,
+            komi,
+            self.net_,
+            tables,
+            layout,
+            scratch,
+            scratch.index,
+            scratch.value,
         )
         value = ((output if friend == BLACK else 1 - output) - 0.5) * 2 * self.settings.largest
         # Learned with one komi; another komi shifts the score by the difference.
@@ -406,9 +418,9 @@ class OpeningTD(StoredLearner):
         region = region_of(self.settings) if region is None else region
         count = self._rate(board, np.zeros(1, np.int64), 0)
         count = self._keep(count, self._allowed(board, region))
-        room = self.desk.room
-        order = np.argsort(-room.values[:count], kind="stable")
-        liked = (board.to_point(raw) for raw in room.moves[order, kernels.MOVE])
+        scratch = self.kernel_arrays.scratch
+        order = np.argsort(-scratch.values[:count], kind="stable")
+        liked = (board.to_point(raw) for raw in scratch.moves[order, kernels.MOVE])
         return next((move for move in liked if board.is_legal(move)), PASS)
 
     def _check_board(self, board: Board) -> None:

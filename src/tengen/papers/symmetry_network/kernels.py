@@ -20,11 +20,13 @@ from tengen.board.kernels import (
     KO_POSITIONAL,
     allowed_mask,
     area_score,
+    fill_area,
     history_key,
     in_atari,
     is_allowed,
     near,
     play_move,
+    point_of,
     remember,
     seed_stream,
     uniform,
@@ -84,7 +86,7 @@ SLOT, LISTED = 4, 5
 # What a side needs during a game: two views, the moves and their values. `now` has categories from
 # the outputs of the previous position and is learned from; `base` has the same stones sorted with
 # the current outputs, to compare passes and candidate moves.
-Room = namedtuple("Room", "now base work points values")
+Scratch = namedtuple("Scratch", "now base work points values")
 
 # tanh(x) = x P(x^2) / Q(x^2) on [-9, 9], fitted for this project; largest error in float32 4e-7.
 _P0, _P1 = np.float32(0.9999999064140208), np.float32(0.1337321229847176)
@@ -136,7 +138,7 @@ def weigh_liberties(s, out, work):
     lz, la = work.liberty[0], work.liberty[1]
     for row in range(rows):
         for col in range(cols):
-            p = (row + 1) * (cols + 1) + col + 1
+            p = point_of(row, col, cols)
             c = s[COLOUR, p]
             z = np.int64(out[p, 0 if c == EMPTY else 1 if c == WHITE else 2] * np.float32(_ONE))
             lz[WHITE, p] = COUNT + z
@@ -157,7 +159,7 @@ def categorise(s, view, work, cats):
     stamp, count = work.mark[0], work.count
     for row in range(rows):
         for col in range(cols):
-            p = (row + 1) * width + col + 1
+            p = point_of(row, col, cols)
             c = s[COLOUR, p]
             if c == EMPTY:
                 view.at[X, p] = EMPTY_POINT
@@ -207,7 +209,7 @@ def _spread(net, h, row, out):
 def _recall(net, past, offset, rows, cols, a):
     """Add what the previous position's hidden units `past` give to the net inputs a."""
     for row in range(rows):
-        start = (row + 1) * (cols + 1) + 1
+        start = point_of(row, 0, cols)
         for p in range(start, start + cols):
             for nu in range(5):
                 q = p + offset[nu]
@@ -231,7 +233,7 @@ def hidden_units(net, x, past, offset, rows, cols, a, h):
     """Compute the net inputs a (N, CELL) of a board's cells and its hidden units h (N, HIDDEN)."""
     t, n = net.table, INPUTS
     for row in range(rows):
-        start = (row + 1) * (cols + 1) + 1
+        start = point_of(row, 0, cols)
         for p in range(start, start + cols):
             i0, i1, i2 = x[p], n + x[p + offset[1]], 2 * n + x[p + offset[2]]
             i3, i4 = 3 * n + x[p + offset[3]], 4 * n + x[p + offset[4]]
@@ -245,7 +247,7 @@ def hidden_units(net, x, past, offset, rows, cols, a, h):
     if net.hh.shape[0] > 0:
         _recall(net, past, offset, rows, cols, a)
     for row in range(rows):
-        start = (row + 1) * (cols + 1) + 1
+        start = point_of(row, 0, cols)
         for p in range(start, start + cols):
             for j in range(HIDDEN):
                 h[p, j] = a[p, j]
@@ -256,13 +258,12 @@ def hidden_units(net, x, past, offset, rows, cols, a, h):
 def evaluate(s, side, view, work):
     """Evaluate a view's inputs: hidden units, outputs, vertex values; return the board's value."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
-    width = cols + 1
     net, table = side.net, side.table
     a, h, out = view.net, view.h, view.out
     hidden_units(net, view.at[X], view.past, work.offset, rows, cols, a, h)
     # Every hidden cell adds to the outputs of its nine neighbours.
     for row in range(rows):
-        start = (row + 1) * width + 1
+        start = point_of(row, 0, cols)
         for p in range(start, start + cols):
             _spread(net, h, p, work.buffer)
             for nu in range(9):
@@ -271,7 +272,7 @@ def evaluate(s, side, view, work):
                     a[q, FIRST_OUT + k] += work.buffer[nu * OUT + k]
     total = 0.0
     for row in range(rows):
-        start = (row + 1) * width + 1
+        start = point_of(row, 0, cols)
         for p in range(start, start + cols):
             for k in range(OUT):
                 out[p, k] = HALF * a[p, FIRST_OUT + k]
@@ -494,9 +495,9 @@ RANDOM, MAXLIB = -1.0, -2.0  # the betas with which a side plays at random, or f
 
 
 @kernel
-def judge(s, side, room, rounds):
+def judge(s, side, scratch, rounds):
     """Evaluate a position without history in `rounds` rounds from neutral outputs; fill `now`."""
-    now, work = room.now, room.work
+    now, work = scratch.now, scratch.work
     for p in range(s.shape[1]):
         for k in range(7):
             now.out[p, k] = np.float32(0.5) if k < 3 else np.float32(0.12)
@@ -513,13 +514,13 @@ def judge(s, side, room, rounds):
 
 
 @kernel
-def rate_moves(s, seen, side, room):
+def rate_moves(s, seen, side, scratch):
     """Evaluate the pass and every allowed move, given `now`; return the number of moves."""
     me = s[SCALARS, TURN]
-    base, work, points, values = room.base, room.work, room.points, room.values
-    weigh_liberties(s, room.now.out, work)
+    base, work, points, values = scratch.base, scratch.work, scratch.points, scratch.values
+    weigh_liberties(s, scratch.now.out, work)
     categorise(s, base, work, side.cats)
-    _keep_state(side.net, room.now.h, base.past)
+    _keep_state(side.net, scratch.now.h, base.past)
     total = evaluate(s, side, base, work)
     points[0], values[0] = PASS, total
     n = 1
@@ -574,7 +575,7 @@ def _history(s, limit):
 
 
 @kernel(makes_arrays=True)
-def self_play(s, side, room, targets, lam, limit, seed, index, grads):
+def self_play(s, side, scratch, targets, lam, limit, seed, index, grads):
     """Play game `index` of `seed` from `s` (changed) and add its gradient to `grads`, a Net.
 
     Returns (plies, whether two passes ended it, area score for Black, squared error, its terms).
@@ -583,7 +584,7 @@ def self_play(s, side, room, targets, lam, limit, seed, index, grads):
     seen = _history(s, limit)
     rng = np.zeros(1, np.uint64)
     seed_stream(rng, seed, index)
-    now, work = room.now, room.work
+    now, work = scratch.now, scratch.work
     xs, stones = np.empty((limit + 1, n), np.int64), np.empty((limit + 1, n), np.int64)
     outs = np.empty((limit + 1, n, OUT), np.float32)
     recurrent = side.net.hh.shape[0] > 0
@@ -602,8 +603,8 @@ def self_play(s, side, room, targets, lam, limit, seed, index, grads):
                 outs[plies, p, k] = now.out[p, k]
         if plies == limit or passes == 2:
             break
-        m = rate_moves(s, seen, side, room)
-        p = room.points[_draw_move(room.values, m, side.beta, s[SCALARS, TURN], rng)]
+        m = rate_moves(s, seen, side, scratch)
+        p = scratch.points[_draw_move(scratch.values, m, side.beta, s[SCALARS, TURN], rng)]
         _play(s, seen, p)
         passes = passes + 1 if p == PASS else 0
         plies += 1
@@ -617,7 +618,7 @@ def self_play(s, side, room, targets, lam, limit, seed, index, grads):
 
 
 @kernel(makes_arrays=True)
-def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
+def duel(s, black, white, scratch_b, scratch_w, openings, limit, seed, index):
     """Let two sides play on from `s` (changed); return (plies, area score for Black).
 
     The first `openings` plies are random, the same for games 2 i and 2 i + 1. A beta of BEST takes
@@ -628,51 +629,53 @@ def duel(s, black, white, room_b, room_w, openings, limit, seed, index):
     seed_stream(rng, seed ^ 0x0BE9, index // 2)
     seen = np.zeros(1, np.int64)
     for _ in range(openings):
-        play_move(s, _random_move(s, seen, s[SCALARS, TURN], rng, room_b.points), s[SCALARS, TURN])
+        play_move(
+            s, _random_move(s, seen, s[SCALARS, TURN], rng, scratch_b.points), s[SCALARS, TURN]
+        )
     seen = _history(s, limit)
     seed_stream(rng, seed, index)
-    judge(s, black, room_b, np.int64(3))
-    judge(s, white, room_w, np.int64(3))
+    judge(s, black, scratch_b, np.int64(3))
+    judge(s, white, scratch_w, np.int64(3))
     plies = passes = 0
     while plies < limit and passes < 2:
         if s[SCALARS, TURN] == BLACK:
-            p = _choose(s, seen, black, room_b, rng)
-            weigh_liberties(s, room_w.now.out, room_w.work)
+            p = _choose(s, seen, black, scratch_b, rng)
+            weigh_liberties(s, scratch_w.now.out, scratch_w.work)
         else:
-            p = _choose(s, seen, white, room_w, rng)
-            weigh_liberties(s, room_b.now.out, room_b.work)
+            p = _choose(s, seen, white, scratch_w, rng)
+            weigh_liberties(s, scratch_b.now.out, scratch_b.work)
         _play(s, seen, p)
         passes = passes + 1 if p == PASS else 0
         plies += 1
-        _look_again(s, black, room_b)
-        _look_again(s, white, room_w)
+        _look_again(s, black, scratch_b)
+        _look_again(s, white, scratch_w)
     return plies, area_score(s)
 
 
 @kernel
-def _look_again(s, side, room):
+def _look_again(s, side, scratch):
     """Evaluate the new position for a side that depends on earlier outputs or hidden units."""
     recurrent = side.net.hh.shape[0] > 0
     if side.beta >= 0.0 and (recurrent or side.cats[0] != BY_LIBERTIES):
-        categorise(s, room.now, room.work, side.cats)
-        _keep_state(side.net, room.now.h, room.now.past)
-        evaluate(s, side, room.now, room.work)
+        categorise(s, scratch.now, scratch.work, side.cats)
+        _keep_state(side.net, scratch.now.h, scratch.now.past)
+        evaluate(s, side, scratch.now, scratch.work)
 
 
 @kernel(makes_arrays=True)
-def _choose(s, seen, side, room, rng):
+def _choose(s, seen, side, scratch, rng):
     """Return the move of the side to play; see `duel` for its beta."""
     me = s[SCALARS, TURN]
     if side.beta == RANDOM:
-        return _random_move(s, seen, me, rng, room.points)
+        return _random_move(s, seen, me, rng, scratch.points)
     if side.beta == MAXLIB:
         allowed = np.empty(s[SCALARS, ROWS] * s[SCALARS, COLS] + 1, np.bool_)
         allowed_mask(s, seen, KO_POSITIONAL, me, allowed)
         return maxlib_move(s, me, np.int64(BY_BLOCK), allowed, rng)
-    m = rate_moves(s, seen, side, room)
+    m = rate_moves(s, seen, side, scratch)
     if side.beta >= BEST:
-        m = _spare_eyes(s, me, room.points, room.values, m)
-    return room.points[_draw_move(room.values, m, side.beta, me, rng)]
+        m = _spare_eyes(s, me, scratch.points, scratch.values, m)
+    return scratch.points[_draw_move(scratch.values, m, side.beta, me, rng)]
 
 
 @kernel
@@ -718,33 +721,18 @@ _WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
 def final_classes(s, classes):
     """Write the final class of every vertex; a region that touches one colour belongs to it."""
     n = s.shape[1]
-    width = s[SCALARS, COLS] + 1
-    stack = np.empty(n, np.int64)
+    known, area = np.zeros(n, np.bool_), np.empty(n, np.int64)
     for p in range(n):
-        classes[p] = -1
-    for start in range(n):
-        c = s[COLOUR, start]
+        c = s[COLOUR, p]
         if c == BLACK or c == WHITE:
-            classes[start] = BLACK_STONE if c == BLACK else WHITE_STONE
-        elif c == EMPTY and classes[start] < 0:
-            classes[start] = NOBODY
-            stack[0] = start
-            size, touches, i = 1, 0, 0
-            while i < size:
-                for k in range(4):
-                    q = near(stack[i], k, width)
-                    d = s[COLOUR, q]
-                    if d == EMPTY:
-                        if classes[q] < 0:
-                            classes[q] = NOBODY
-                            stack[size] = q
-                            size += 1
-                    elif d != BORDER:
-                        touches |= d
-                i += 1
-            if touches == BLACK or touches == WHITE:
-                for i in range(size):
-                    classes[stack[i]] = BLACK_POINT if touches == BLACK else _WHITE_POINT
+            classes[p] = BLACK_STONE if c == BLACK else WHITE_STONE
+        elif c == BORDER:
+            classes[p] = -1
+        elif not known[p]:
+            size, touches = fill_area(s, p, known, area)
+            own = _WHITE_POINT if touches == WHITE else NOBODY
+            for i in range(size):
+                classes[area[i]] = BLACK_POINT if touches == BLACK else own
 
 
 @kernel(makes_arrays=True)
@@ -758,7 +746,6 @@ def td_gradient(net, targets, lam, plies, xs, pasts, stones, outs, classes, offs
     game as probabilities. Returns the sum of squared errors of the outputs that apply, and their
     number.
     """
-    width = cols + 1
     n = xs.shape[1]
     aim = np.zeros((n, 5), np.float32)
     q = np.zeros(5, np.float32)
@@ -778,7 +765,7 @@ def td_gradient(net, targets, lam, plies, xs, pasts, stones, outs, classes, offs
     for t in range(plies, -1, -1):
         # The lambda-return in class space, then the errors of the outputs that apply.
         for row in range(rows):
-            for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
+            for p in range(point_of(row, 0, cols), point_of(row, cols, cols)):
                 if t == plies:
                     aim[p, classes[p]] = UNIT
                 elif t < plies - 1:
@@ -825,11 +812,10 @@ def _position_gradient(net, back, x, past, due, left, offset, delta, a, h, cell,
     In a recurrent network hidden units also have the errors `due`; those of the previous position
     are added to `left`.
     """
-    width = cols + 1
     recurrent = past.shape[0] > 0
     hidden_units(net, x, past, offset, rows, cols, a, h)
     for row in range(rows):
-        for p in range((row + 1) * width + 1, (row + 1) * width + 1 + cols):
+        for p in range(point_of(row, 0, cols), point_of(row, cols, cols)):
             for j in range(CELL):
                 cell[j] = ZERO
             for nu in range(9):

@@ -85,7 +85,7 @@ def split(flat: NDArray[Any]) -> kernels.Net:
     return kernels.Net(table.reshape(-1, CELL), bias, oh, hh.reshape(-1, HIDDEN))
 
 
-def make_room(rows: int, cols: int) -> kernels.Room:
+def make_scratch(rows: int, cols: int) -> kernels.Scratch:
     """Allocate the arrays of a side for a board."""
     n, width = (rows + 2) * (cols + 1) + 1, cols + 1
 
@@ -107,7 +107,7 @@ def make_room(rows: int, cols: int) -> kernels.Room:
         tanhs=floats(n, HIDDEN),
         buffer=floats(max(3 * n, REACH)),
     )
-    return kernels.Room(view(), view(), work, np.zeros(n + 1, np.int64), np.zeros(n + 1))
+    return kernels.Scratch(view(), view(), work, np.zeros(n + 1, np.int64), np.zeros(n + 1))
 
 
 class SymmetryNetwork(StoredLearner):
@@ -190,7 +190,7 @@ class SymmetryNetwork(StoredLearner):
 
         def play(i: int) -> tuple[float, ...]:
             found = kernels.self_play(
-                *(new_state(s.size, s.size), side, make_room(s.size, s.size), targets),
+                *(new_state(s.size, s.size), side, make_scratch(s.size, s.size), targets),
                 *(float(s.trace), 3 * s.size**2, s.seed, first + i, split(grads[i])),
             )
             return tuple(float(value) for value in found)
@@ -252,8 +252,8 @@ class SymmetryNetwork(StoredLearner):
         side = self.side(kernels.BEST, area=True)
         out = np.empty(len(boards))
         for i, board in enumerate(boards):
-            room = make_room(board.rows, board.cols)
-            out[i] = -kernels.judge(board.state, side, room, _SETTLING) - board.white_bonus
+            scratch = make_scratch(board.rows, board.cols)
+            out[i] = -kernels.judge(board.state, side, scratch, _SETTLING) - board.white_bonus
         return out
 
     def ownership(self, board: Board) -> FloatArray:
@@ -264,9 +264,9 @@ class SymmetryNetwork(StoredLearner):
 
     def outputs(self, board: Board) -> FloatArray:
         """Return the seven outputs of every point, (rows x columns, 7), as named in OUTPUTS."""
-        room = make_room(board.rows, board.cols)
-        kernels.judge(board.state, self.side(kernels.BEST), room, _SETTLING)
-        inside = room.now.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
+        scratch = make_scratch(board.rows, board.cols)
+        kernels.judge(board.state, self.side(kernels.BEST), scratch, _SETTLING)
+        inside = scratch.now.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
         return np.asarray(inside.reshape(board.rows * board.cols, -1)[:, :7], dtype=np.float64)
 
     def heat_maps(self, board: Board) -> dict[str, FloatArray]:
@@ -302,10 +302,10 @@ class SymmetryNetwork(StoredLearner):
 
     def _rated(self, board: Board, side: kernels.Side) -> FloatArray:
         """Return the value of each move for the side to move, by the rewards of `side`."""
-        room, seen = make_room(board.rows, board.cols), np.zeros(1024, np.int64)
-        kernels.judge(board.state, side, room, _SETTLING)
-        count = kernels.rate_moves(board.state, seen, side, room)
-        points, values = room.points, room.values
+        scratch, seen = make_scratch(board.rows, board.cols), np.zeros(1024, np.int64)
+        kernels.judge(board.state, side, scratch, _SETTLING)
+        count = kernels.rate_moves(board.state, seen, side, scratch)
+        points, values = scratch.points, scratch.values
         rows = points[1:count] // (board.cols + 1) - 1
         cols = (points[1:count] - 1) % (board.cols + 1)
         out = np.full(board.rows * board.cols + 1, -np.inf)
@@ -398,8 +398,10 @@ def play_games(
     def play(i: int) -> tuple[float, float]:
         state = new_state(size, size)
         black, white = sides if i % 2 == 0 else sides[::-1]
-        rooms = make_room(size, size), make_room(size, size)
-        plies, area = kernels.duel(state, black, white, *rooms, openings, 3 * size * size, seed, i)
+        scratches = make_scratch(size, size), make_scratch(size, size)
+        plies, area = kernels.duel(
+            state, black, white, *scratches, openings, 3 * size * size, seed, i
+        )
         return (area - komi) * (-1) ** i, plies
 
     with ThreadPoolExecutor(workers) as pool:
