@@ -92,7 +92,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SearchInfo:
     """A player's evaluation of a position: candidates, best first, and overall values.
 
     `raw_...` are a network's values without search; `human_policy` predicts the moves of humans.
@@ -113,12 +113,12 @@ class Report:
     human_policy: FloatArray | None = field(default=None, compare=False)
 
     @classmethod
-    def of_choice(cls, move: int) -> Report:
+    def of_choice(cls, move: int) -> SearchInfo:
         """Return the report of a player that only returns a move; resigning has no candidate."""
         told = () if move == _RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
         return cls(told, move, visits=1)
 
-    def seen_by(self, colour: int) -> Report:
+    def seen_by(self, colour: int) -> SearchInfo:
         """Return the same report from one side's view, for protocols that need it."""
         if colour == _BLACK:
             return self
@@ -196,7 +196,7 @@ class Analyser(Player, Protocol):
         interval: float = 1.0,
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Report]:
+    ) -> Iterator[SearchInfo]:
         """Yield a report every `interval` seconds, at least one, until `stop()` or the end.
 
         With `limited` it ends where `choose` would. `stop` is called about every 0.1 s.

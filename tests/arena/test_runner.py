@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tengen.arena import Database, results_of, run_tournament, runner
+from tengen.arena import Database, results_of, run_tournament
 from tengen.arena.results import match_result, points_in_order, unique_games
 from tengen.arena.runner import Listener
 from tengen.errors import EngineError
@@ -164,7 +164,9 @@ def test_workers_keep_their_players(tournament, clumsy) -> None:
     with Database.open(None, tournament()) as database:
         run_tournament(tournament(), database)
     assert clumsy.made == 1
-    assert runner._players == {}
+    with Database.open(None, tournament()) as database:
+        run_tournament(tournament(), database)
+    assert clumsy.made == 2  # none outlives its tournament
 
 
 def test_duplicates_count_once(tournament, clumsy) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tengen.board import Board
-from tengen.contracts import Candidate, Player, Report
+from tengen.contracts import Candidate, Player, SearchInfo
 from tengen.errors import EngineError
 from tengen.gtp.analysis import AnalysisServer
 from tengen.network import DESIGNS
@@ -44,12 +44,14 @@ class Toy:
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         return 0
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
+    def analyse(
+        self, board: Board, rng: np.random.Generator, **how: object
+    ) -> Iterator[SearchInfo]:
         ownership = np.full(board.rows * board.cols, 0.5)
         first = Candidate(board.point("A1"), 3, 0.7, 3.0, pv=(board.point("A1"), board.point("B1")))
         candidates = (first, Candidate(0, 1, 0.2, -3.0))
         for visits in (2, 4):
-            mine = Report(candidates, first.move, visits, 0.6, 2.0).seen_by(board.turn)
+            mine = SearchInfo(candidates, first.move, visits, 0.6, 2.0).seen_by(board.turn)
             yield replace(mine, ownership=ownership)
 
 
@@ -203,7 +205,9 @@ class Gate(Toy):
         self.begun, self.go = threading.Event(), threading.Event()
         self.seen: list[int] = []
 
-    def analyse(self, board: Board, rng: np.random.Generator, **options: Any) -> Iterator[Report]:
+    def analyse(
+        self, board: Board, rng: np.random.Generator, **options: Any
+    ) -> Iterator[SearchInfo]:
         self.seen.append(len(board.moves))
         self.begun.set()
         while not self.go.wait(0.01) and not options["stop"]():
@@ -371,7 +375,9 @@ def test_nothing_is_computed_for_a_client_that_is_gone() -> None:
     begun = threading.Event()
 
     class Endless(Toy):
-        def analyse(self, board: Board, rng: np.random.Generator, **how: Any) -> Iterator[Report]:
+        def analyse(
+            self, board: Board, rng: np.random.Generator, **how: Any
+        ) -> Iterator[SearchInfo]:
             begun.set()
             while not how["stop"]():
                 time.sleep(0.01)

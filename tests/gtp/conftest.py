@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tengen.board import PASS, Board, point_at
-from tengen.contracts import Candidate, Report
+from tengen.contracts import Candidate, SearchInfo
 from tengen.errors import SpecError
 from tengen.gtp.commands import commands_of
 from tengen.gtp.engine import GtpEngine
@@ -42,11 +42,13 @@ class AnyFree(FirstFree):
     def explain(self, board: Board, move: int) -> str:
         return f"point {move} looked nice"
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
+    def analyse(
+        self, board: Board, rng: np.random.Generator, **how: object
+    ) -> Iterator[SearchInfo]:
         move, owners = self.choose(board, rng), np.linspace(-1, 1, board.rows * board.cols)
         for visits in (10, 20):
             candidates = (Candidate(move, visits, 0.25, -3.5, 0.5, (move, PASS)),)
-            yield Report(candidates, move, visits, 0.25, -3.5, owners)
+            yield SearchInfo(candidates, move, visits, 0.25, -3.5, owners)
 
 
 def make_toy(spec: str) -> FirstFree:

@@ -29,7 +29,7 @@ class LocalChannel:
     def __init__(self, commands: Mapping[str, Command]) -> None:
         self.sent: list[str] = []
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._dispatcher = Dispatcher(commands, lambda text: self._answers.put(text.encode()))
+        self.dispatcher = Dispatcher(commands, lambda text: self._answers.put(text.encode()))
         self._over = False
 
     def send(self, data: bytes, deadline: Deadline) -> None:
@@ -38,7 +38,7 @@ class LocalChannel:
             if self._over:
                 raise ChannelClosed
             # Whoever sends a line is not going to wait for an endless analysis.
-            self._over = not self._dispatcher.handle(line, lambda: True)
+            self._over = not self.dispatcher.handle(line, lambda: True)
 
     def taken(self) -> list[str]:
         """Return what was sent since the last call."""
@@ -119,13 +119,13 @@ def test_moves_come_back_checked(session: RemoteGame, engine) -> None:
     assert second != move
     # An engine that believes in other rules plays what ours forbid.
     board.play("E5")
-    session.client.channel._dispatcher.commands["genmove"] = lambda call: "E5"
+    session.client.channel.dispatcher.commands["genmove"] = lambda call: "E5"
     with pytest.raises(EngineIllegalMove, match="played E5, which is illegal at move 3"):
         session.genmove(board)
 
 
 def test_nonsense_and_refusals_are_told_apart(session: RemoteGame, engine) -> None:
-    commands = session.client.channel._dispatcher.commands
+    commands = session.client.channel.dispatcher.commands
     commands["genmove"] = lambda call: "Z99"
     with pytest.raises(EngineBadAnswer, match="answered 'Z99', no move"):
         session.genmove(Board(5))

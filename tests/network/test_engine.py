@@ -108,8 +108,8 @@ def test_pytorch_says_the_same(design: Design) -> None:
     network = untrained(design)
     for rows, cols in ((5, 5), (9, 9), (6, 11), (19, 19), (25, 25)):
         planes = np.random.default_rng(1).random((3, N_PLANES, rows, cols), dtype=np.float32)
-        here = Engine(network.weights_, design).judge_planes(planes)
-        assert alike(here, GpuEngine(network.weights_, design, "cpu").judge_planes(planes))
+        here = Engine(network.weights_, design).evaluate_planes(planes)
+        assert alike(here, GpuEngine(network.weights_, design, "cpu").evaluate_planes(planes))
         assert (here.best is None) == (design.move_outputs == 1)
         assert here.best is None or not np.allclose(here.best, here.moves)
 
@@ -126,7 +126,7 @@ def test_onnx_says_the_same(tmp_path: Path) -> None:
         session = runtime.InferenceSession(str(path))
         for rows, cols in ((5, 7), (9, 9), (25, 20)):
             planes = np.random.default_rng(2).random((2, N_PLANES, rows, cols), dtype=np.float32)
-            here = network.engine.judge_planes(planes)
+            here = network.engine.evaluate_planes(planes)
             names = [output.name for output in session.get_outputs()]
             assert set(names) == {name for name, part in here._asdict().items() if part is not None}
             for name, there in zip(names, session.run(None, {"planes": planes}), strict=True):
@@ -151,7 +151,7 @@ def test_a_saved_network_is_the_same_network(tmp_path: Path) -> None:
     network.save(tmp_path / "a.safetensors", name="a", data="none")
     again = DeepNetwork.load(tmp_path / "a.safetensors")
     planes = np.random.default_rng(3).random((2, N_PLANES, 7, 7), dtype=np.float32)
-    here, there = (one.engine.judge_planes(planes) for one in (network, again))
+    here, there = (one.engine.evaluate_planes(planes) for one in (network, again))
     assert np.array_equal(here.moves, there.moves)
 
 
@@ -184,7 +184,7 @@ def test_the_table_of_the_first_layer_says_what_the_planes_say(design: Design) -
         ]
         boards[2].play("pass")
         seen = inputs.of_boards(boards)
-        assert alike(network.engine(seen), network.engine.judge_planes(seen.planes()))
+        assert alike(network.engine(seen), network.engine.evaluate_planes(seen.planes()))
 
 
 def test_an_evaluation_does_not_depend_on_the_batch() -> None:
@@ -277,7 +277,7 @@ def test_a_gpu_that_dies_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def die(self: GpuEngine, planes: np.ndarray) -> None:
         raise RuntimeError("CUDA error: device lost\nmuch more")
 
-    monkeypatch.setattr(GpuEngine, "judge_planes", die)
+    monkeypatch.setattr(GpuEngine, "evaluate_planes", die)
     with pytest.warns(UserWarning, match="device lost.: going on without it"):
         judged = guarded(positions())
     assert np.array_equal(judged.winner, NETWORK.engine(positions()).winner)

@@ -78,9 +78,9 @@ def test_a_large_board_has_a_way_of_its_own() -> None:
     level = Level(temperature=1.8, on_large=Level(temperature=1.4))
     assert [level.on(lines).temperature for lines in (9, 12, 13, 19)] == [1.8, 1.8, 1.4, 1.4]
     assert Level(temperature=0.5).on(19).temperature == 0.5
-    assert made(7)._drawer(Board(9)) is None
+    assert made(7).drawing_player(Board(9)) is None
     for number, size in ((3, 9), (3, 13), (7, 13)):
-        drawer, board = made(number)._drawer(Board(size)), Board(size)
+        drawer, board = made(number).drawing_player(Board(size)), Board(size)
         wanted = LEVELS[number].on(size).temperature
         assert isinstance(drawer, DrawingPlayer) and drawer.temperature == wanted
     judged = load_network("tengen-judge").evaluate([board])[0]

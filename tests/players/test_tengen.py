@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tengen.board import Board
-from tengen.contracts import Report
+from tengen.contracts import SearchInfo
 from tengen.errors import SpecError
 from tengen.network import DESIGNS
 from tengen.network.learner import untrained
@@ -62,7 +62,7 @@ def test_a_clock_keeps_the_tree(network: None) -> None:
     search = player.within(0.05).search(board)
     assert isinstance(search, SearchPlayer) and search.seconds == 0.05
 
-    def looked(times: int) -> Report:
+    def looked(times: int) -> SearchInfo:
         looks, rng = itertools.count(1), np.random.default_rng(1)
         stop = lambda: next(looks) > times  # noqa: E731
         *_, report = player.within(60.0).analyse(board, rng, limited=True, stop=stop)

@@ -13,7 +13,7 @@ import pytest
 
 from tengen.board import BLACK, PASS, WHITE, Board
 from tengen.cli import run
-from tengen.contracts import BlockStatus, Candidate, Report, Status, Verdict
+from tengen.contracts import BlockStatus, Candidate, SearchInfo, Status, Verdict
 from tengen.errors import SpecError
 from tengen.network import Evaluation
 from tengen.records import loads, read_game
@@ -59,20 +59,24 @@ class Known:
     def choose(self, board: Board, rng: np.random.Generator) -> int:
         return board.point("A5")
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
+    def analyse(
+        self, board: Board, rng: np.random.Generator, **how: object
+    ) -> Iterator[SearchInfo]:
         self.searched.append(len(board.moves))
         best = board.point("A5")
         value = 40.0 if len(board.moves) == 3 else 10.0
         candidate = Candidate(best, 1000, 0.8, value, pv=(best, board.point("B1")))
         ownership = np.full(board.rows * board.cols, 0.5 if board.turn == BLACK else -0.5)
-        mine = Report((candidate,), best, 1000, 0.8, value).seen_by(board.turn)
+        mine = SearchInfo((candidate,), best, 1000, 0.8, value).seen_by(board.turn)
         yield replace(mine, ownership=ownership)
 
 
 class Networked(Known):
     """The same with the spread of a network, a line of visits and few visits."""
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
+    def analyse(
+        self, board: Board, rng: np.random.Generator, **how: object
+    ) -> Iterator[SearchInfo]:
         for report in super().analyse(board, rng, **how):
             [candidate] = report.candidates
             told = replace(candidate, pv_visits=(9, 2))
@@ -505,7 +509,7 @@ def test_an_interrupted_search_leaves_the_page_of_the_first_pass(
 ) -> None:
     from tengen.players.network_search import SearchPlayer
 
-    def stop(*args: Any, **options: Any) -> Iterator[Report]:
+    def stop(*args: Any, **options: Any) -> Iterator[SearchInfo]:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SearchPlayer, "analyse", stop)

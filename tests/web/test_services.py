@@ -182,7 +182,7 @@ def test_a_move_that_comes_too_late_loses_and_the_loss_is_stored(settings):
         room = services.games
         key = room.add(game(minutes=1.0))["id"]
         late = time.monotonic() + 61.0
-        room._now = lambda: late
+        room.now = lambda: late
         with pytest.raises(IllegalMoveError, match="time is up"):
             room.change(key, None, lambda table, now: table.play("C3", now))
         assert room.state(key)["result"] == "W+T"
@@ -218,8 +218,8 @@ def test_a_machine_that_answers_too_late_loses(settings):
         room, table = services.games, game(colour="white", minutes=1.0)
         room.add(table)
         late = time.monotonic() + 61.0
-        room._now = lambda: late
-        room._finish(room._open[table.id], answered(lane.job, {"move": "C3"}))
+        room.now = lambda: late
+        await answer(lane.job, {"move": "C3"})
         assert not table.trouble
         [stored] = services.store.list("game")
         assert stored["result"] == "W+T" and stored["moves"] == 0
@@ -229,9 +229,10 @@ def test_a_machine_that_answers_too_late_loses(settings):
     run(play())
 
 
-def answered(job: Job, found: Any) -> Job:
+async def answer(job: Job, found: Any) -> None:
+    """Let a worker answer, and the event loop take it in."""
     job.future.set_result(found)
-    return job
+    await asyncio.sleep(0)
 
 
 def test_the_ladder_knows_older_games_than_the_list(settings):
@@ -284,7 +285,7 @@ def test_engines_of_other_games_may_have_to_end_but_not_while_they_think(setting
         room.add(first)
         room.add(second)
         assert first.job is made[0].job and second.trouble and len(made) == 1
-        room._finish(first, answered(made[0].job, {"move": "C3"}))
+        await answer(made[0].job, {"move": "C3"})
         room.retry(second.id)
         assert len(made) == 2 and second.job is made[1].job and not second.trouble
         services.close()

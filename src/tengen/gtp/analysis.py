@@ -27,7 +27,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictStr, V
 from tengen import __version__, contracts
 from tengen.arrays import FloatArray
 from tengen.board import BLACK, WHITE, Board, Point, Rules, format_gtp, index_of, parse_gtp
-from tengen.contracts import Analyser, Candidate, Player, Report, plays_on
+from tengen.contracts import Analyser, Candidate, Player, SearchInfo, plays_on
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.gtp.commands import changed_rules
 from tengen.gtp.protocol import COLOURS, LARGEST, RESIGN, SMALLEST
@@ -273,45 +273,45 @@ def _replay(board: Board, moves: list[tuple[int, Point]], wanted: set[int]) -> d
 
 
 def format_result(
-    query: Query, turn: Turn, report: Report, *, during: bool = False
+    query: Query, turn: Turn, info: SearchInfo, *, during: bool = False
 ) -> dict[str, Any]:
     """Format one answer; the policy is that of the player's network, or the shares of visits."""
     board, asked, policy = turn.board, query.fields, None
     if asked.includePolicy:
-        policy = visit_shares(report, board) if report.raw_policy is None else report.raw_policy
+        policy = visit_shares(info, board) if info.raw_policy is None else info.raw_policy
     view = asked.overrideSettings.reportAnalysisWinratesAs
-    report = report.seen_by({"BLACK": BLACK, "WHITE": WHITE}.get(view, board.turn))
-    shown = [c for c in report.candidates if query.allows(board.turn, c.move)]
+    info = info.seen_by({"BLACK": BLACK, "WHITE": WHITE}.get(view, board.turn))
+    shown = [c for c in info.candidates if query.allows(board.turn, c.move)]
     answer: dict[str, Any] = {
         "id": query.fields.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
         "moveInfos": [_move_info(asked, board, c, i, policy) for i, c in enumerate(shown)],
-        "rootInfo": _root_info(board, report),
+        "rootInfo": _root_info(board, info),
     }
-    if asked.includeOwnership and report.ownership is not None:
-        answer["ownership"] = _rounded(report.ownership)
-    if asked.includeOwnershipStdev and report.ownership_spread is not None:
-        answer["ownershipStdev"] = _rounded(report.ownership_spread)
+    if asked.includeOwnership and info.ownership is not None:
+        answer["ownership"] = _rounded(info.ownership)
+    if asked.includeOwnershipStdev and info.ownership_spread is not None:
+        answer["ownershipStdev"] = _rounded(info.ownership_spread)
     if policy is not None:
         answer["policy"] = _legal(policy, board)
-    human = report.raw_policy if report.human_policy is None else report.human_policy
+    human = info.raw_policy if info.human_policy is None else info.human_policy
     if human is not None and (asked.includePolicy or asked.overrideSettings.humanSLProfile):
         answer["humanPolicy"] = _legal(human, board)
     return answer
 
 
-def _root_info(board: Board, report: Report) -> dict[str, Any]:
+def _root_info(board: Board, info: SearchInfo) -> dict[str, Any]:
     # KataGo's values of a position are means over all visits, not those of its best move.
-    visits = [c.visits for c in report.candidates]
-    winrate, score = report.winrate, report.score
+    visits = [c.visits for c in info.candidates]
+    winrate, score = info.winrate, info.score
     if any(visits):
-        winrate = float(np.average([c.winrate for c in report.candidates], weights=visits))
-        score = float(np.average([c.score for c in report.candidates], weights=visits))
+        winrate = float(np.average([c.winrate for c in info.candidates], weights=visits))
+        score = float(np.average([c.score for c in info.candidates], weights=visits))
     found = {
         "currentPlayer": "B" if board.turn == BLACK else "W",
-        "visits": report.visits,
-        "weight": float(report.visits),
+        "visits": info.visits,
+        "weight": float(info.visits),
         "winrate": round(winrate, 6),
         "scoreLead": round(score, 4),
         "scoreSelfplay": round(score, 4),
@@ -320,11 +320,11 @@ def _root_info(board: Board, report: Report) -> dict[str, Any]:
         "symHash": f"{board.hash:032X}",
     }
     known = {
-        "scoreStdev": report.spread,
-        "rawWinrate": report.raw_winrate,
-        "rawLead": report.raw_score,
-        "rawScoreSelfplay": report.raw_score,
-        "rawScoreSelfplayStdev": report.raw_spread,
+        "scoreStdev": info.spread,
+        "rawWinrate": info.raw_winrate,
+        "rawLead": info.raw_score,
+        "rawScoreSelfplay": info.raw_score,
+        "rawScoreSelfplayStdev": info.raw_spread,
     }
     return found | {name: round(v, 6) for name, v in known.items() if not math.isnan(v)}
 
@@ -373,10 +373,10 @@ def _legal(policy: FloatArray, board: Board) -> list[float]:
     return [round(float(p), 8) if ok else -1.0 for p, ok in zip(policy, legal, strict=True)]
 
 
-def visit_shares(report: Report, board: Board) -> FloatArray:
+def visit_shares(info: SearchInfo, board: Board) -> FloatArray:
     """Return a search's shares of visits as a policy, for players without a network."""
     shares = np.zeros(board.rows * board.cols + 1)
-    for c in report.candidates:
+    for c in info.candidates:
         if c.move != RESIGN:
             shares[index_of(c.move, board.rows, board.cols)] = max(c.visits, 0)
     total = shares.sum()
@@ -572,16 +572,16 @@ class AnalysisServer:
         if (query.avoid or query.allow) and isinstance(player, contracts.NarrowablePlayer):
             moves = [m for m in board.legal_moves if query.allows(board.turn, m)]
             player = player.only(moves) if moves else player
-        report = None
-        for following in self._reports(player, query, turn):
-            if report is not None and query.fields.reportDuringSearchEvery and report.visits:
-                self._write(format_result(query, turn, report, during=True))
-            report = following
-        if report is None or (turn.stopped.is_set() and not report.visits):
+        info = None
+        for following in self._infos(player, query, turn):
+            if info is not None and query.fields.reportDuringSearchEvery and info.visits:
+                self._write(format_result(query, turn, info, during=True))
+            info = following
+        if info is None or (turn.stopped.is_set() and not info.visits):
             return _nothing(query, turn)
-        return format_result(query, turn, report)
+        return format_result(query, turn, info)
 
-    def _reports(self, player: Player, query: Query, turn: Turn) -> Iterator[Report]:
+    def _infos(self, player: Player, query: Query, turn: Turn) -> Iterator[SearchInfo]:
         """Yield an analyser's reports, or one report of another player's choice."""
         board = turn.board.copy()
         rng = np.random.default_rng([self.seed & (2**64 - 1), turn.number])
@@ -594,7 +594,7 @@ class AnalysisServer:
         if isinstance(player, Analyser):
             every = query.fields.reportDuringSearchEvery or _NEVER
             return player.analyse(board, rng, interval=every, limited=True, stop=stop)
-        return iter([Report.of_choice(int(player.choose(board, rng)))])
+        return iter([SearchInfo.of_choice(int(player.choose(board, rng)))])
 
     def _made(self, board: Board) -> Player:
         """Return the player; a new one first analyses a position to load or compile its kernels."""

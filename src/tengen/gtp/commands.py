@@ -519,9 +519,9 @@ def _candidates(engine: GtpEngine, call: Call) -> str:
     if not isinstance(engine.player, Analyser):
         move = engine.player.choose(board, rng)
         return "" if move == RESIGN else f"{engine.vertex(int(move))} 1"
-    *_, report = engine.player.analyse(board, rng, interval=1e6, limited=True)
-    total = max(1, sum(c.visits for c in report.candidates))
-    shown = report.candidates[:_CANDIDATES_SHOWN]
+    *_, info = engine.player.analyse(board, rng, interval=1e6, limited=True)
+    total = max(1, sum(c.visits for c in info.candidates))
+    shown = info.candidates[:_CANDIDATES_SHOWN]
     return "\n".join(f"{engine.vertex(c.move)} {c.visits / total:.3f}" for c in shown)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from tengen import contracts
 from tengen.arrays import FloatArray
-from tengen.contracts import Analyser, Candidate, Player, Report
+from tengen.contracts import Analyser, Candidate, Player, SearchInfo
 from tengen.errors import TengenError
 from tengen.gtp import protocol
 from tengen.gtp.protocol import Call, GtpFailure, need, read_colour, read_integer
@@ -163,7 +163,7 @@ class GtpEngine:
 # ----- Options of an analysis -----
 
 _Vertex = Callable[[int], str]  # writes a move
-_SHORTEST_INTERVAL, _LONGEST_INTERVAL = 0.05, 1e6  # seconds between reports
+_SHORTEST_INTERVAL, _LONGEST_INTERVAL = 0.05, 1e6  # seconds between lines
 _NAP = 0.02  # seconds between checks of the input after an analysis has finished
 
 
@@ -246,15 +246,15 @@ _KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
 # ----- Reports -----
 
 
-def format_report(
-    report: Report, vertex: _Vertex, dialect: str, options: AnalysisOptions, turn: int
+def format_info(
+    info: SearchInfo, vertex: _Vertex, dialect: str, options: AnalysisOptions, turn: int
 ) -> str:
-    """Format a report as one line, from the view of the side to move (CGOS ownership: Black's)."""
-    ownership, report = report.ownership, report.seen_by(turn)
+    """Format an info as one line, from the view of the side to move (CGOS ownership: Black's)."""
+    ownership, info = info.ownership, info.seen_by(turn)
     if dialect == "cgos":
-        return _format_cgos(report, vertex, ownership)
+        return _format_cgos(info, vertex, ownership)
     parts = []
-    for order, c in enumerate(report.candidates[: max(options.max_moves, options.min_moves)]):
+    for order, c in enumerate(info.candidates[: max(options.max_moves, options.min_moves)]):
         parts.append(_format_info(c, order, vertex, dialect))
         if dialect == "kata" and options.pv_visits and c.pv_visits:
             parts.append("pvVisits " + " ".join(map(str, c.pv_visits)))
@@ -264,15 +264,15 @@ def format_report(
         return " ".join(parts)
     if options.root_info:
         parts.append(
-            f"rootInfo visits {report.visits} winrate {report.winrate:.6g} "
-            f"scoreLead {report.score:.6g}{_spread(report.spread)}"
+            f"rootInfo visits {info.visits} winrate {info.winrate:.6g} "
+            f"scoreLead {info.score:.6g}{_spread(info.spread)}"
         )
-        if not math.isnan(report.raw_winrate):
-            parts.append(f"rawWinrate {report.raw_winrate:.6g} rawLead {report.raw_score:.6g}")
-    if options.ownership and report.ownership is not None:
-        parts.append("ownership " + _points(report.ownership))
-    if options.ownership_spread and report.ownership_spread is not None:
-        parts.append("ownershipStdev " + _points(report.ownership_spread))
+        if not math.isnan(info.raw_winrate):
+            parts.append(f"rawWinrate {info.raw_winrate:.6g} rawLead {info.raw_score:.6g}")
+    if options.ownership and info.ownership is not None:
+        parts.append("ownership " + _points(info.ownership))
+    if options.ownership_spread and info.ownership_spread is not None:
+        parts.append("ownershipStdev " + _points(info.ownership_spread))
     return " ".join(parts)
 
 
@@ -299,12 +299,12 @@ def _format_info(c: Candidate, order: int, vertex: _Vertex, dialect: str) -> str
     )
 
 
-def _format_cgos(report: Report, vertex: _Vertex, ownership: FloatArray | None) -> str:
+def _format_cgos(info: SearchInfo, vertex: _Vertex, ownership: FloatArray | None) -> str:
     """Write the JSON line that CGOS shows to watchers."""
     value: dict[str, object] = {
-        "winrate": round(report.winrate, 4),
-        "score": round(report.score, 2),
-        "visits": report.visits,
+        "winrate": round(info.winrate, 4),
+        "score": round(info.score, 2),
+        "visits": info.visits,
         "moves": [
             {
                 "move": vertex(c.move),
@@ -314,7 +314,7 @@ def _format_cgos(report: Report, vertex: _Vertex, ownership: FloatArray | None) 
                 "visits": c.visits,
                 "pv": _line(c, vertex),
             }
-            for c in report.candidates[:20]
+            for c in info.candidates[:20]
         ],
     }
     if ownership is not None:
@@ -339,16 +339,16 @@ def _genmove(engine: GtpEngine, call: Call) -> str:
     if call.request.name != "genmove":
         board.rules = board.rules.with_(scoring="area")
     start = time.monotonic()
-    report = _last(engine, _reports(player, board, engine, call))
+    info = _last(engine, _infos(player, board, engine, call))
     engine.game.clock.spend(colour, time.monotonic() - start)
-    return _finish(engine, colour, player, board, report)
+    return _finish(engine, colour, player, board, info)
 
 
 @command("reg_genmove")
 def _reg_genmove(engine: GtpEngine, call: Call) -> str:
     colour = read_colour(need(call.args, 1)[0])
-    reports = _reports(engine.player, engine.view(colour), engine, call)
-    return engine.vertex(_last(engine, reports).choice)
+    infos = _infos(engine.player, engine.view(colour), engine, call)
+    return engine.vertex(_last(engine, infos).choice)
 
 
 @command("analyze", "lz-analyze", "kata-analyze")
@@ -365,28 +365,28 @@ def _analyze(engine: GtpEngine, call: Call) -> str:
     start = time.monotonic()
     call.open()
 
-    def show(report: Report) -> None:
-        if line := format_report(report, engine.vertex, dialect, options, colour):
+    def show(info: SearchInfo) -> None:
+        if line := format_info(info, engine.vertex, dialect, options, colour):
             call.stream(line)
 
-    def shown() -> Iterator[Report]:
-        for report in _reports(player, board, engine, call, options.interval):
+    def shown() -> Iterator[SearchInfo]:
+        for info in _infos(player, board, engine, call, options.interval):
             if dialect != "cgos":
-                show(report)
-            yield report
+                show(info)
+            yield info
 
     def stop() -> bool:
         return call.waiting() or call.interrupted()
 
     if chooses:
-        report = _last(engine, shown())
+        info = _last(engine, shown())
         engine.game.clock.spend(colour, time.monotonic() - start)
         if dialect == "cgos":
-            show(report)
-        return f"play {_finish(engine, colour, player, board, report)}"
+            show(info)
+        return f"play {_finish(engine, colour, player, board, info)}"
     if not stop():
-        for report in _reports(player, board, engine, call, options.interval, stop):
-            show(report)
+        for info in _infos(player, board, engine, call, options.interval, stop):
+            show(info)
             if stop():
                 break
     while not stop():
@@ -423,18 +423,18 @@ def _narrowed(player: Player, board: Board, colour: int, options: AnalysisOption
     return player.only(moves)
 
 
-def _reports(
+def _infos(
     player: Player,
     board: Board,
     engine: GtpEngine,
     call: Call,
     interval: float = 1e9,
     stop: Callable[[], bool] | None = None,
-) -> Iterator[Report]:
+) -> Iterator[SearchInfo]:
     """Yield reports until `stop`, or by default until the move is chosen."""
     rng = engine.game.generator()
     if not isinstance(player, Analyser):
-        return iter([Report.of_choice(board.to_point(player.choose(board.copy(), rng)))])
+        return iter([SearchInfo.of_choice(board.to_point(player.choose(board.copy(), rng)))])
     if limited := stop is None:
         # Interrupts count from the second check on: a search that never began could only pass.
         looks = itertools.count()
@@ -442,24 +442,24 @@ def _reports(
     return player.analyse(board, rng, interval=interval, limited=limited, stop=stop)
 
 
-def _last(engine: GtpEngine, reports: Iterator[Report]) -> Report:
-    found = deque(reports, maxlen=1)
+def _last(engine: GtpEngine, infos: Iterator[SearchInfo]) -> SearchInfo:
+    found = deque(infos, maxlen=1)
     if not found:
         raise RuntimeError(f"player {engine.spec} gave no move")
     return found[0]
 
 
-def _finish(engine: GtpEngine, colour: int, player: Player, board: Board, report: Report) -> str:
+def _finish(engine: GtpEngine, colour: int, player: Player, board: Board, info: SearchInfo) -> str:
     """Play the chosen move on the engine's board, name it, and keep its explanation."""
-    move = report.choice
-    chosen = [c for c in report.seen_by(colour).candidates if c.move == move and c.visits > 1]
+    move = info.choice
+    chosen = [c for c in info.seen_by(colour).candidates if c.move == move and c.visits > 1]
     engine.explanation = ""
     if isinstance(player, contracts.Explainer):
         engine.explanation = player.explain(board, move)
     elif chosen:
         c = chosen[0]
         engine.explanation = (
-            f"{engine.vertex(move)}: {c.visits} of {report.visits} visits, win rate "
+            f"{engine.vertex(move)}: {c.visits} of {info.visits} visits, win rate "
             f"{c.winrate:.3f}, score {c.score:+.1f}, expecting {_line(c, engine.vertex)}"
         )
     if move != protocol.RESIGN:

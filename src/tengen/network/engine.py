@@ -159,7 +159,7 @@ class Engine(Layers[Float32Array]):
         cuts = [slice(i, i + _MOST_AT_ONCE) for i in range(0, len(positions), _MOST_AT_ONCE)]
         return EngineOutput.join([self._evaluate(positions.part(cut)) for cut in cuts])
 
-    def judge_planes(self, planes: Float32Array) -> EngineOutput:
+    def evaluate_planes(self, planes: Float32Array) -> EngineOutput:
         """Evaluate any planes, positions x planes x rows x columns; slower."""
         parts = range(0, len(planes), _MOST_AT_ONCE)
         return EngineOutput.join([self._evaluate(planes[i : i + _MOST_AT_ONCE]) for i in parts])
@@ -434,14 +434,14 @@ class GpuEngine:
         """Evaluate positions."""
         if self._processor is None:
             try:
-                return self.judge_planes(positions.planes())
+                return self.evaluate_planes(positions.planes())
             except RuntimeError as failure:
                 line = str(failure).splitlines()[0]
                 warnings.warn(f"{self.device} failed ({line}): going on without it", stacklevel=2)
                 self._processor = Engine(self._weights, self.design)
         return self._processor(positions)
 
-    def judge_planes(self, planes: Float32Array) -> EngineOutput:
+    def evaluate_planes(self, planes: Float32Array) -> EngineOutput:
         """Evaluate any planes, positions x planes x rows x columns."""
         starts = range(0, len(planes), _MOST_AT_ONCE_ON_GPU)
         return EngineOutput.join([self._pass(planes[i : i + _MOST_AT_ONCE_ON_GPU]) for i in starts])

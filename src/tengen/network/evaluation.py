@@ -75,16 +75,16 @@ def measure_games(
     network: DeepNetwork, shards: Sequence[Shard], *, every: int = 1, threads: int = 1
 ) -> Iterator[tuple[float, dict[str, FloatArray]]]:
     """Yield the seconds of processor time and the figures of each game."""
-    judge = network.measured()
+    evaluate = network.measured()
     with ThreadPoolExecutor(threads) as pool:
         for shard in shards:
             positions = shard.encoded(ladders=network.design_.ladders, pool=pool)
-            work = partial(_measure_game, judge, shard, positions, every)
+            work = partial(_measure_game, evaluate, shard, positions, every)
             yield from pool.map(work, range(len(shard)))
 
 
 def _measure_game(
-    judge: Callable[[Positions], EngineOutput],
+    evaluate: Callable[[Positions], EngineOutput],
     shard: Shard,
     positions: Positions,
     every: int,
@@ -97,7 +97,7 @@ def _measure_game(
     moves, black = shard.indices[cut].astype(np.int64), shard.colours[cut] == 1
     began = time.thread_time()
     starts = range(0, len(seen), _AT_ONCE)
-    said = EngineOutput.join([judge(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
+    said = EngineOutput.join([evaluate(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
     seconds = time.thread_time() - began
     points = positions.rows * positions.cols
     legal = (seen.codes & 3 == 0) & (seen.codes >> 2 & 3 > 0)

@@ -178,8 +178,8 @@ class DeepNetwork(StoredLearner):
             "equivariance_error": equivariance_error(self.engine),
         }
 
-    def judge(self, boards: Sequence[Board]) -> EngineOutput:
-        """Judge boards of one size, each from its side to move."""
+    def outputs(self, boards: Sequence[Board]) -> EngineOutput:
+        """Evaluate boards of one size, each from its side to move."""
         check_size(boards[0].rows, boards[0].cols)
         positions = inputs.of_boards(boards, ladders=self.design_.ladders)
         device = gpu_wanted()
@@ -190,14 +190,14 @@ class DeepNetwork(StoredLearner):
         return self._on_gpu(positions)
 
     def evaluate(self, boards: Sequence[Board]) -> list[Evaluation]:
-        """Judge boards of any sizes, for Black."""
+        """Evaluate boards of any sizes, for Black."""
         if isinstance(boards, Board):  # type: ignore[unreachable]
             raise SpecError("evaluate takes a list of boards: write [board] for one")
         found: dict[int, Evaluation] = {}
         for shape in {(board.rows, board.cols) for board in boards}:
             chosen = [i for i, board in enumerate(boards) if (board.rows, board.cols) == shape]
             alike = [boards[i] for i in chosen]
-            found.update(zip(chosen, _evaluations(alike, self.judge(alike)), strict=True))
+            found.update(zip(chosen, _evaluations(alike, self.outputs(alike)), strict=True))
         return [found[i] for i in range(len(boards))]
 
     def values(self, boards: Sequence[Board]) -> FloatArray:
@@ -296,10 +296,10 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
     for rows, cols in SIZES:
         board = play_random(Board(rows, cols), rows * cols // 2, rng)
         planes = inputs.of_boards([board]).planes()
-        plain = engine.judge_planes(planes)
+        plain = engine.evaluate_planes(planes)
         for element in elements(rows, cols)[1:]:
             turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
-            said = engine.judge_planes(np.ascontiguousarray(turned))
+            said = engine.evaluate_planes(np.ascontiguousarray(turned))
             for here, there in zip(plain, said, strict=True):
                 if here is None or there is None:
                     continue

@@ -18,7 +18,7 @@ from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, PASS, RESIGN, Board, indices_of
 from tengen.board.playouts import shape_table
 from tengen.board.rules import KO_NUMBERS
-from tengen.contracts import Candidate, Evaluator, Policy, Report, win_probability
+from tengen.contracts import Candidate, Evaluator, Policy, SearchInfo, win_probability
 from tengen.errors import SpecError
 from tengen.players import tree_kernels as k
 from tengen.players.network_search import SEARCHING_JUDGE
@@ -121,7 +121,7 @@ class MctsPlayer(SearchBase):
 
     def _think(
         self, board: Board, rng: np.random.Generator, limits: SearchLimits
-    ) -> Iterator[Report]:
+    ) -> Iterator[SearchInfo]:
         tree = self._tree(board, rng)
         goal = self._limit if limits.limited else None
         with self._keeping(tree):
@@ -132,10 +132,10 @@ class MctsPlayer(SearchBase):
                 if left is not None and (left <= 0 or self._decided(tree, limits, left)):
                     break
                 if limits.due():
-                    yield self._report(board, tree)
+                    yield self._info(board, tree)
                 if not self._advance(tree, self._slice(tree, left, goal)):
                     break
-            yield self._report(board, tree)
+            yield self._info(board, tree)
 
     @property
     def _limit(self) -> int | None:
@@ -209,7 +209,7 @@ class MctsPlayer(SearchBase):
 
     # ----- Reporting -----
 
-    def _report(self, board: Board, tree: PlayoutTree) -> Report:
+    def _info(self, board: Board, tree: PlayoutTree) -> SearchInfo:
         rows, numbers = tree.children()
         black = board.turn == BLACK
         candidates = []
@@ -224,7 +224,7 @@ class MctsPlayer(SearchBase):
         won = 1.0 - float(tree.tf[0, k.F_W]) / total if total else 0.5
         choice, winrate = self._choice(board, candidates, won), won if black else 1 - won
         score, owners = float(tree.tf[0, k.F_SCORE]) / max(total, 1.0), tree.ownership
-        return Report(
+        return SearchInfo(
             tuple(candidates), choice, int(total), winrate, score, owners / max(total, 1.0)
         )
 

@@ -19,7 +19,7 @@ import numpy as np
 from tengen.arrays import FloatArray, IntArray
 from tengen.board import BLACK, PASS, RESIGN, Board, indices_of, points_at
 from tengen.board.coordinates import elements, permutation, transform
-from tengen.contracts import Candidate, Report, Scorer
+from tengen.contracts import Candidate, Scorer, SearchInfo
 from tengen.errors import SpecError
 from tengen.game.endgame import cleanup_move, is_ready_to_count, points_left
 from tengen.network import Evaluation
@@ -180,7 +180,7 @@ class SearchPlayer(SearchBase):
 
     def _think(
         self, board: Board, rng: np.random.Generator, limits: SearchLimits
-    ) -> Iterator[Report]:
+    ) -> Iterator[SearchInfo]:
         if not self.supports(board.rows, board.cols):
             raise SpecError(f"{self.name} does not play on {board.rows}x{board.cols}")
         goal = self.visits if self.seconds is not None else self.visits or _VISITS
@@ -197,10 +197,10 @@ class SearchPlayer(SearchBase):
                     if room < 1 or self._decided(search, left):
                         break
                     if limits.due():
-                        yield self._report(search, rng)
+                        yield self._info(search, rng)
                     if judged := self._expand_batch(search, room, workers):
                         search.limits = 0.7 * search.limits + 0.3 * (limits.now() - begin) / judged
-                yield self._report(search, rng)
+                yield self._info(search, rng)
 
     def lead(self, board: Board) -> float:
         """Return Black's lead after the best move, without asking whether the game is over."""
@@ -302,7 +302,7 @@ class SearchPlayer(SearchBase):
             return 0
         views = self._evaluate(boards, pool)
         for path, board, view in zip(ways, boards, views, strict=True):
-            self._judge(search, int(path[-1]), board, view)
+            self._store_evaluation(search, int(path[-1]), board, view)
             tree.back_up(path)
         return len(ways)
 
@@ -315,7 +315,9 @@ class SearchPlayer(SearchBase):
         parts = [boards[i : i + size] for i in range(0, len(boards), size)]
         return [view for part in pool.map(self.network.evaluate, parts) for view in part]
 
-    def _judge(self, search: NetworkSearch, node: int, board: Board, view: Evaluation) -> None:
+    def _store_evaluation(
+        self, search: NetworkSearch, node: int, board: Board, view: Evaluation
+    ) -> None:
         """Store an evaluated position; the score of a game that is over is counted."""
         if board.is_over:
             counted = count_without(board, dead_stones(board, view.ownership)).score
@@ -344,7 +346,7 @@ class SearchPlayer(SearchBase):
 
     # ----- Reporting -----
 
-    def _report(self, search: NetworkSearch, rng: np.random.Generator) -> Report:
+    def _info(self, search: NetworkSearch, rng: np.random.Generator) -> SearchInfo:
         tree = search.tree
         branches = tree.branches()
         candidates = []
@@ -367,14 +369,14 @@ class SearchPlayer(SearchBase):
             enough = _TRUSTED_SHARE * candidates[0].visits
             scores = [c.score for c in candidates if c.visits >= enough]
             score = max(scores) if search.board.turn == BLACK else min(scores)
-        found = Report(
+        found = SearchInfo(
             tuple(candidates), PASS, int(tree.visits[0]), winrate, score,
             owners if search.final is None else search.final, spread, owners_spread,
             raw_winrate, raw_score, raw_spread, search.policy, search.human_policy,
         )  # fmt: skip
         return replace(found, choice=self._choice(search, found, rng))
 
-    def _choice(self, search: NetworkSearch, found: Report, rng: np.random.Generator) -> int:
+    def _choice(self, search: NetworkSearch, found: SearchInfo, rng: np.random.Generator) -> int:
         """Return the most visited move (or likeliest), or one that ends the game."""
         board = search.board
         first = _first_choice(search, found)
@@ -400,7 +402,7 @@ class SearchPlayer(SearchBase):
             return _best_point(search, found)
         return move
 
-    def _is_hopeless(self, search: NetworkSearch, found: Report) -> bool:
+    def _is_hopeless(self, search: NetworkSearch, found: SearchInfo) -> bool:
         """Return whether both the best move and the mean of the search are lost."""
         board = search.board
         if len(board.moves) * 4 < board.rows * board.cols or found.visits < _LEAST_TO_RESIGN:
@@ -409,7 +411,7 @@ class SearchPlayer(SearchBase):
         hope = max(hopes) if board.turn == BLACK else 1 - min(hopes)
         return hope < self.resign
 
-    def _play_out(self, search: NetworkSearch, found: Report) -> int:
+    def _play_out(self, search: NetworkSearch, found: SearchInfo) -> int:
         """Return a move to play instead of a pass, since dead stones still count."""
         board, first = search.board, _first_choice(search, found)
         assert found.ownership is not None
@@ -418,7 +420,7 @@ class SearchPlayer(SearchBase):
             return move if move != PASS else first
         return _best_point(search, found)
 
-    def _drawn(self, found: Report, rng: np.random.Generator) -> int:
+    def _drawn(self, found: SearchInfo, rng: np.random.Generator) -> int:
         """Draw one of the moves that are as good as the best."""
         best = found.candidates[0]
         enough, least = _GOOD_SHARE * best.visits, best.utility - _GOOD_LOSS
@@ -436,14 +438,14 @@ SEARCHING_JUDGE = Judge(search=lead_by_search)
 """Decides for all players whether a game is over, and what is dead."""
 
 
-def _first_choice(search: NetworkSearch, found: Report) -> int:
+def _first_choice(search: NetworkSearch, found: SearchInfo) -> int:
     """Return the most visited move, or the likeliest without visits."""
     if found.candidates:
         return found.candidates[0].move
     return int(search.tree.edge_move[0]) if search.tree.edges else PASS
 
 
-def _best_point(search: NetworkSearch, found: Report) -> int:
+def _best_point(search: NetworkSearch, found: SearchInfo) -> int:
     """Return the best move other than a pass, if there is one."""
     tried = [c.move for c in found.candidates]
     untried = search.tree.edge_move[: search.tree.count[0]].tolist()

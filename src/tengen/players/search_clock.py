@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from tengen.board import Board, Point
-from tengen.contracts import Report
+from tengen.contracts import SearchInfo
 from tengen.errors import SpecError
 
 
@@ -88,7 +88,7 @@ class SearchBase(ABC):
         interval: float = 1.0,
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Report]:
+    ) -> Iterator[SearchInfo]:
         """Yield a report every `interval` seconds and one at the end of the search."""
         clock = time.thread_time if self.clock == "processor" else time.monotonic
         limits = SearchLimits(clock, self.seconds if limited else None, limited, stop, interval)
@@ -121,5 +121,5 @@ class SearchBase(ABC):
     @abstractmethod
     def _think(
         self, board: Board, rng: np.random.Generator, limits: SearchLimits
-    ) -> Iterator[Report]:
+    ) -> Iterator[SearchInfo]:
         """Yield a report whenever one is due, and one at the end."""

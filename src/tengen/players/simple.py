@@ -24,7 +24,7 @@ from tengen.board import (
 from tengen.board import layout_kernels as layout
 from tengen.board.playouts import shape_table
 from tengen.board.tactics_kernels import BY_BLOCK, BY_STONE, maxlib_move, random_move
-from tengen.contracts import Candidate, Evaluator, Player, Policy, Report, TimedPlayer
+from tengen.contracts import Candidate, Evaluator, Player, Policy, SearchInfo, TimedPlayer
 from tengen.errors import SpecError
 from tengen.game.endgame import adjust_at_game_end, can_pass_and_win, candidates, finishing_move
 from tengen.players.mcts import MctsPlayer
@@ -150,13 +150,15 @@ class SamplePlayer:
             index = int(rng.choice(len(weights), p=weights / weights.sum()))
         return board.to_point(point_at(index, board.rows, board.cols))
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
-        """Report the likeliest moves once, with their chances in 10,000ths as visits."""
+    def analyse(
+        self, board: Board, rng: np.random.Generator, **how: object
+    ) -> Iterator[SearchInfo]:
+        """Yield the likeliest moves once, with their chances in 10,000ths as visits."""
         priors = playable_priors(self.model, board)
         shares = priors / max(float(priors.sum()), 1e-300)
         best = [int(i) for i in np.argsort(-shares, kind="stable")[:_SHOWN] if shares[i] > 0]
         moves = [point_at(index, board.rows, board.cols) for index in best]
-        yield Report(
+        yield SearchInfo(
             tuple(
                 Candidate(move, round(10_000 * shares[i]), 0.5, prior=float(shares[i]), pv=(move,))
                 for move, i in zip(moves, best, strict=True)
@@ -261,12 +263,14 @@ class GreedyPlayer:
             move = moves[int(rng.choice(best))]
         return adjust_at_game_end(board, move, SEARCHING_JUDGE, resign=self.resign)
 
-    def analyse(self, board: Board, rng: np.random.Generator, **how: object) -> Iterator[Report]:
-        """Report once: a policy's likeliest moves, or the one that an evaluator chooses."""
+    def analyse(
+        self, board: Board, rng: np.random.Generator, **how: object
+    ) -> Iterator[SearchInfo]:
+        """Yield once: a policy's likeliest moves, or the one that an evaluator chooses."""
         if self.model is None:
             yield from self._sampler.analyse(board, rng)
         else:
-            yield Report.of_choice(self.choose(board, rng))
+            yield SearchInfo.of_choice(self.choose(board, rng))
 
     def explain(self, board: Board, move: int) -> str:
         """Return the policy's probability of the move in words; nothing for an evaluator."""

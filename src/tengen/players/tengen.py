@@ -16,7 +16,7 @@ import numpy as np
 
 from tengen.arrays import FloatArray
 from tengen.board import Board, Point
-from tengen.contracts import AnalyseOptions, Report
+from tengen.contracts import AnalyseOptions, SearchInfo
 from tengen.errors import SpecError
 from tengen.models import has_model, load_policy, load_scorer
 from tengen.models.registry import DRAWN_FROM, JUDGE
@@ -143,13 +143,13 @@ class TengenPlayer:
 
     def choose(self, board: Board, rng: np.random.Generator) -> Point:
         """Return a move, a pass when the game is over, or a resignation."""
-        return (self._drawer(board) or self.search(board)).choose(board, rng)
+        return (self.drawing_player(board) or self.search(board)).choose(board, rng)
 
     def analyse(
         self, board: Board, rng: np.random.Generator, **asked: Unpack[AnalyseOptions]
-    ) -> Iterator[Report]:
+    ) -> Iterator[SearchInfo]:
         """Yield the search's reports; with `limited`, a level that samples reports its policy."""
-        drawer = self._drawer(board) if asked.get("limited") else None
+        drawer = self.drawing_player(board) if asked.get("limited") else None
         if drawer is not None:
             yield from drawer.analyse(board, rng)
             return
@@ -179,7 +179,7 @@ class TengenPlayer:
     def _level(self, rows: int, cols: int) -> Level | None:
         return None if self.level is None else find_level(self.level).on(min(rows, cols))
 
-    def _drawer(self, board: Board) -> DrawingPlayer | None:
+    def drawing_player(self, board: Board) -> DrawingPlayer | None:
         """Return the player that samples the moves of this level; None if it searches."""
         level = self._level(board.rows, board.cols)
         if level is None or level.searches or self.root_moves is not None:

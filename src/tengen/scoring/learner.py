@@ -36,7 +36,7 @@ from tengen.scoring.network import LIMIT, Ensemble, sigmoid
 from tengen.scoring.self_labelling import (
     Evidence,
     LabelledBlocks,
-    Report,
+    OnRound,
     fit_safety,
     learn_from_scores,
 )
@@ -114,7 +114,7 @@ class BlockScorer(StoredLearner):
         *,
         made: Sequence[LabelledBlocks] = (),
         grown: bool = False,
-        report: Report = lambda row: None,
+        report: OnRound = lambda row: None,
     ) -> Self:
         """Learn from games with counted results; `table` is `describe_games(games)` if known.
 

@@ -33,7 +33,7 @@ from tengen.scoring.settings import ScorerSettings
 
 _MOST_DOUBT = 4.0  # maximum cost of flipping groups, in logits
 _CANDIDATES, _PAIRED = 14, 8
-Report = Callable[[dict[str, float]], None]
+OnRound = Callable[[dict[str, float]], None]
 _Trial = tuple[tuple[float, tuple[int, ...]], ...]  # groups to flip at once, each with its cost
 
 
@@ -149,7 +149,7 @@ def learn_from_scores(
     made: Sequence[LabelledBlocks] = (),
     grown: bool = False,
     flips: bool = True,
-    report: Report = lambda row: None,
+    report: OnRound = lambda row: None,
 ) -> Trained:
     """Train on the games marked in `chosen` (all by default) and on the positions of `made`.
 

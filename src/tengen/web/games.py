@@ -255,7 +255,7 @@ class GameService:
         self.opponents = opponents
         self._store, self._lane = store, lane
         self._open: dict[str, WebGame] = {}
-        self._now = time.monotonic  # clocks keep what is left, whatever the system's time
+        self.now = time.monotonic  # clocks keep what is left, whatever the system's time
 
     def add(self, game: WebGame) -> Json:
         """Open a new game and let the machine begin if it is its turn."""
@@ -267,11 +267,11 @@ class GameService:
             raise TengenError(f"{opponent.name} does not play on this board")
         self._hold(game)
         self._settle(game)
-        return game.state(self._now())
+        return game.state(self.now())
 
     def state(self, key: str) -> Json:
         """Return a game as a page shows it; if it is the machine's turn, it goes on thinking."""
-        return self.game(key).state(self._now())
+        return self.game(key).state(self.now())
 
     def game(self, key: str) -> WebGame:
         """Return a game, to be read but not changed."""
@@ -289,13 +289,13 @@ class GameService:
         game = self.game(key)
         if version is not None and version != game.version:
             raise StaleMoveError("the game has changed meanwhile; look again")
-        now = self._now()
+        now = self.now()
         if self._is_late(game, now):
             raise IllegalMoveError("time is up")
         act(game, now)
         game.changed()
         self._settle(game)
-        return game.state(self._now())
+        return game.state(self.now())
 
     def retry(self, key: str) -> Json:
         """Let the machine think again after trouble."""
@@ -303,7 +303,7 @@ class GameService:
         if game.job is None and game.waits_for_machine:
             game.trouble = ""
             self._settle(game)
-        return game.state(self._now())
+        return game.state(self.now())
 
     def on_ladder(self, new: NewGame) -> NewGame:
         """Return a game with the opponent and handicap that follow from the last results."""
@@ -346,7 +346,7 @@ class GameService:
         quiet = [k for k, g in self._open.items() if g.job is None]
         for key in quiet[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
             self._open.pop(key).leave()
-        game.clock.since = self._now()
+        game.clock.since = self.now()
         self._open[game.id] = game
         return game
 
@@ -354,7 +354,7 @@ class GameService:
         """Store a change, and start what follows from it."""
         game.cancel()
         try:
-            self._store.put(GAME, game.id, game.summary(), game.body(self._now()))
+            self._store.put(GAME, game.id, game.summary(), game.body(self.now()))
             if game.is_over:
                 keep_problems(self._store, game.id, game.lessons, time.time())
         except StorageError:
@@ -401,7 +401,7 @@ class GameService:
         elif game.is_counting and game.dead is None:
             is_begun = self._submit(game, "tasks.judge")
         if is_begun and game.clock.limited and game.status == "playing":
-            left = game.clock.remaining(game.board.turn, game.board.turn, self._now())
+            left = game.clock.remaining(game.board.turn, game.board.turn, self.now())
             game.alarm = asyncio.get_running_loop().call_later(left + 0.05, self._ring, game)
 
     def _engine(self, game: WebGame) -> Lane:
@@ -436,7 +436,7 @@ class GameService:
 
     def _ring(self, game: WebGame) -> None:
         with self._postponing(game):
-            self._is_late(game, self._now())
+            self._is_late(game, self.now())
 
     def _is_late(self, game: WebGame, now: float) -> bool:
         """End the game if the time of the side to move is up; return whether it was."""
@@ -452,7 +452,7 @@ class GameService:
             return
         game.job = None
         with self._postponing(game):
-            if not self._is_late(game, self._now()):
+            if not self._is_late(game, self.now()):
                 self._take(game, job)
 
     def _take(self, game: WebGame, job: Job) -> None:
@@ -460,7 +460,7 @@ class GameService:
         try:
             found = job.future.result()
             if job.task == "tasks.choose":
-                game.play(found["move"], self._now())
+                game.play(found["move"], self.now())
             elif job.task == "tasks.lesson":
                 game.learn(found)
             else:
