@@ -252,7 +252,7 @@ def _region_value(cells, n_cells, board, width, colour, reach, dead_colour, fals
 
 
 @kernel(makes_arrays=True)
-def _judge_colour(board, width, colour, reach, dead_colour, closed, kinds):
+def _count_colour(board, width, colour, reach, dead_colour, closed, kinds):
     """Write into `kinds` (bordered) what this colour's stones and regions count for."""
     n = len(board)
     foe = 3 - colour
@@ -420,7 +420,7 @@ def careful_kinds(grid, dead, kinds):
         if board[p] == EMPTY and (reach[p] == 3 or reach[p] == 0):
             flat[p] = DAME
     for colour in range(BLACK, WHITE + 1):  # one call each: compiling two costs seconds
-        _judge_colour(board, width, colour, reach, dead_colour, closed, flat)
+        _count_colour(board, width, colour, reach, dead_colour, closed, flat)
     for r in range(rows):
         for c in range(cols):
             kinds[r, c] = flat[point_of(r, c, cols)]

@@ -495,7 +495,7 @@ RANDOM, MAXLIB = -1.0, -2.0  # the betas with which a side plays at random, or f
 
 
 @kernel
-def judge(s, side, scratch, rounds):
+def evaluate_afresh(s, side, scratch, rounds):
     """Evaluate a position without history in `rounds` rounds from neutral outputs; fill `now`."""
     now, work = scratch.now, scratch.work
     for p in range(s.shape[1]):
@@ -634,8 +634,8 @@ def duel(s, black, white, scratch_b, scratch_w, openings, limit, seed, index):
         )
     seen = _history(s, limit)
     seed_stream(rng, seed, index)
-    judge(s, black, scratch_b, np.int64(3))
-    judge(s, white, scratch_w, np.int64(3))
+    evaluate_afresh(s, black, scratch_b, np.int64(3))
+    evaluate_afresh(s, white, scratch_w, np.int64(3))
     plies = passes = 0
     while plies < limit and passes < 2:
         if s[SCALARS, TURN] == BLACK:

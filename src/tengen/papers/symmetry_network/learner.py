@@ -253,7 +253,9 @@ class SymmetryNetwork(StoredLearner):
         out = np.empty(len(boards))
         for i, board in enumerate(boards):
             scratch = make_scratch(board.rows, board.cols)
-            out[i] = -kernels.judge(board.state, side, scratch, _SETTLING) - board.white_bonus
+            out[i] = (
+                -kernels.evaluate_afresh(board.state, side, scratch, _SETTLING) - board.white_bonus
+            )
         return out
 
     def ownership(self, board: Board) -> FloatArray:
@@ -265,7 +267,7 @@ class SymmetryNetwork(StoredLearner):
     def outputs(self, board: Board) -> FloatArray:
         """Return the seven outputs of every point, (rows x columns, 7), as named in OUTPUTS."""
         scratch = make_scratch(board.rows, board.cols)
-        kernels.judge(board.state, self.side(kernels.BEST), scratch, _SETTLING)
+        kernels.evaluate_afresh(board.state, self.side(kernels.BEST), scratch, _SETTLING)
         inside = scratch.now.out[:-1].reshape(board.rows + 2, board.cols + 1, -1)[1:-1, 1:]
         return np.asarray(inside.reshape(board.rows * board.cols, -1)[:, :7], dtype=np.float64)
 
@@ -303,7 +305,7 @@ class SymmetryNetwork(StoredLearner):
     def _rated(self, board: Board, side: kernels.Side) -> FloatArray:
         """Return the value of each move for the side to move, by the rewards of `side`."""
         scratch, seen = make_scratch(board.rows, board.cols), np.zeros(1024, np.int64)
-        kernels.judge(board.state, side, scratch, _SETTLING)
+        kernels.evaluate_afresh(board.state, side, scratch, _SETTLING)
         count = kernels.rate_moves(board.state, seen, side, scratch)
         points, values = scratch.points, scratch.values
         rows = points[1:count] // (board.cols + 1) - 1
