@@ -90,19 +90,12 @@ def shoot(name: str, address: str, prepare: Callable[[Any], None]) -> None:
 
 
 def review() -> None:
-    """The page of a reviewed game, at the earliest of the large mistakes."""
+    """The page of a reviewed game, which opens before the largest mistake."""
     with tempfile.TemporaryDirectory() as name:
         page = Path(name) / "review.html"
         tengen("review", str(game(Path(name))), "--game", "1", "--out", str(page))
 
-        shoot("review", page.as_uri(), at_a_mistake)
-
-
-def at_a_mistake(page: Any) -> None:
-    """Go to the earliest of the moves that are listed as the worst."""
-    moves = page.get_by_role("button", name="mistake").all()
-    min(moves, key=lambda move: int(move.inner_text().split()[0])).click()
-    page.evaluate("scrollTo(0, 0)")
+        shoot("review", page.as_uri(), lambda page: page.wait_for_timeout(2000))
 
 
 def teacher(url: str) -> None:
@@ -143,9 +136,10 @@ def see(url: str) -> None:
         )
         page.wait_for_timeout(1000)
         page.keyboard.press("End")
-        page.wait_for_timeout(20_000)
-        page.locator("h2").first.scroll_into_view_if_needed()
         page.evaluate("scrollTo(0, document.querySelector('h2').offsetTop - 20)")
+        boards = "document.querySelectorAll('.shudan-goban').length > 4"
+        page.wait_for_function(boards, timeout=400_000)
+        page.wait_for_timeout(5000)
 
     shoot("see", f"{url}/#/see", look)
 
