@@ -111,6 +111,11 @@ def test_a_rating_needs_no_verdict(tmp_path: Path) -> None:
     assert found.claims == [] and found.questions[0].id == "blair.cgos.9x9"
     ours = found.questions[0].ours
     assert ours is not None and ours.mean == pytest.approx(700, abs=1) and ours.units == 2
+    # Of one network only its games are independent.
+    alone = reported(tmp_path, "symmetry-rating", rows[:1], {**PAPERS, "model": "isn-9x9"})
+    ours = alone.questions[0].ours
+    assert ours is not None and ours.interval is not None and ours.units == 20
+    assert 100 < ours.interval[1] - ours.mean < 200 and "isn-9x9 alone" in alone.questions[0].text
 
 
 def test_elo() -> None:

@@ -359,11 +359,23 @@ def ratings_of(rows: Evidence) -> dict[int, float]:
     return found
 
 
+def _rated(rows: Evidence) -> tuple[Estimate, str]:
+    """Estimate a rating over trainings, or over the games of the only network."""
+    elos = [float(round(elo)) for elo in ratings_of(rows).values()]
+    if len(elos) > 1:
+        return Estimate.of(elos), "training"
+    games = rows["wins"] + rows["losses"] + rows["draws"]
+    expected = 1 / (1 + 10 ** ((rows["elo"] - elos[0]) / 400))
+    # The inverse of the information of all games, in Elo.
+    error = 400 / math.log(10) / math.sqrt(float((games * expected * (1 - expected)).sum()))
+    interval = float(round(elos[0] - 1.96 * error)), float(round(elos[0] + 1.96 * error))
+    return Estimate(elos[0], interval, int(games.sum()), math.nan), "game"
+
+
 def _rating(found: _Found, rows: Evidence) -> None:
     table = []
     for board, of in rows.groups("board"):
-        ours = Estimate.of([round(elo) for elo in ratings_of(of).values()])
-        shown = show_estimate(ours)
+        ours, independent = _rated(of)
         size = f"{board}x{board}"
         for rung in sorted(set(of["rung"].tolist()), key=lambda name: _elo(of, name)):
             met = of.where(rung=rung)
@@ -372,8 +384,9 @@ def _rating(found: _Found, rows: Evidence) -> None:
             table.append([size, rung, number(round(_elo(of, rung))), record])
         id = f"blair.cgos.{size}"
         if id in PAPER.questions:
-            text = f"{shown} Elo on our ladder; no verdict, since the scales are not joined"
-            found.questions.append(answer(PAPER, id, text, of, ours))
+            text = f"{show_estimate(ours)} Elo on our ladder; no verdict, since the scales are not "
+            text += f"joined{_how_long(of)}"
+            found.questions.append(answer(PAPER, id, text, of, ours, independent=independent))
     note = f"Rated without look-ahead: {_who_rated(rows)}. GNU Go 3.8 at level 10 has 1800."
     columns = ["board", "opponent", "its Elo", "games of the networks"]
     title = "Games on the ladders"
