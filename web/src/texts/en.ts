@@ -63,6 +63,10 @@ export const en = {
   result: "Result",
   share: "Share",
   visits: "visits",
+  stones: "Stones",
+  prisoners: "Prisoners",
+  deadTaken: "Dead stones of the other side",
+  total: "Total",
   ownership: "Ownership",
   // Board
   boardLabel: "{cols} by {rows} board. {keys}",
@@ -185,12 +189,14 @@ export const en = {
   // Problems
   problemsAbout:
     "Positions of your own games in which a move lost points. Find a better one; what you solve comes back after more and more days.",
+  problemsEmpty: "None yet. Tick \"Teach me while I play\" in a game, or press \"Practise these mistakes\" in a review.",
+  practise: "Practise these mistakes",
   solveDue: "Solve {n} now",
   nothingDue: "Nothing to solve today.",
   dueNow: "now",
   lostPoints: "lost {points}",
   deleteProblem: "Delete this problem",
-  problemQuestion: "{colour} to move. You played {move} here, which lost about {points} points.",
+  problemQuestion: "{colour} to move. {move} was played here, which lost about {points} points.",
   solved: "Solved with {move}! It comes back on {day}.",
   notSolved: "{move} loses about {points} points. It comes back on {day}.",
   bestWas: "The network's move is {move} (A).",
