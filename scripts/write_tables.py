@@ -32,6 +32,7 @@ from tengen.lab.report import (
     claim_row,
     claim_units,
     question_row,
+    report_of,
 )
 from tengen.players.tengen import LEVELS
 from tengen.statistics import wilson
@@ -60,7 +61,7 @@ def written(text: str, links: str = "") -> str:
 
 @cache
 def _report(paper: str) -> PaperReport:
-    return papers()[paper].report(papers()[paper].data)
+    return report_of(papers()[paper], papers()[paper].data)
 
 
 def _of_paper(name: str, part: str) -> str:

@@ -19,7 +19,7 @@ RUNS = {
     "analyse_position": ("", r"30 visits\n.*line\n +[A-J]\d", ()),
     "collection_statistics": ("{games}", r"12 games, 0 damaged, 12 between dan players", ()),
     "environment": ("", r"reward -?1.0, score -?\d", ("pettingzoo",)),
-    "experiment": ("", r"\d%, verdict: (agrees|refuted|better|worse)", ()),
+    "experiment": ("", r"\d % \[\d+, \d+\], verdict: (agrees|better)", ()),
     "network_positions": ("{games}", r"before move 40: Black wins \d+%", ()),
     "opening_tree": ("{games}", r"(\w\d \d+,? ?)+\n", ()),
     "own_player": ("random", r"corners - random: \d - \d", ()),

@@ -106,6 +106,29 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     return mean - half, mean + half
 
 
+def ratio_interval(parts: Sequence[float], wholes: Sequence[float]) -> Interval | None:
+    """Return the interval of sum(parts) / sum(wholes) over independent units; None for one.
+
+    Parts are not negative and neither is the interval: it is Student's on a logarithmic scale.
+
+    >>> low, high = ratio_interval([10.0, 30.0, 5.0, 40.0, 15.0], [10.0] * 5)
+    >>> 0 < low < 2 < high
+    True
+    """
+    if len(parts) < 2:
+        return None
+    counts, whole = np.asarray(parts, np.float64), np.asarray(wholes, np.float64)
+    ratio = float(counts.sum() / whole.sum())
+    if ratio == 0:
+        return 0.0, 0.0
+    freedom = len(parts) - 1
+    quantile = _crossing(lambda t: _student(t, freedom) < 0.95, 0.0, 16.0)
+    residues = counts - ratio * whole
+    error = math.sqrt(float(residues @ residues) * len(parts) / freedom) / float(whole.sum())
+    factor = math.exp(quantile * error / ratio)
+    return ratio / factor, ratio * factor
+
+
 def _student(t: float, freedom: int) -> float:
     """Return the probability that Student's t is within +-t (Abramowitz and Stegun 26.7.3, 4)."""
     angle = math.atan(t / math.sqrt(freedom))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
+from tengen import extensions
 from tengen.cli import _app
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +76,15 @@ def check_script(arguments: list[str]) -> None:
             assert f'"{word}"' in text, f"{arguments[0]}: no option {word}"
 
 
+@pytest.fixture
+def sixth_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example that one page installs and trains."""
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "sixth_paper" / "src"))
+    monkeypatch.setattr(extensions, "entries", cache(extensions.entries.__wrapped__))
+    extensions.register(extensions.LEARNERS, "monte-carlo-go", "monte_carlo_go.commands:LEARNER")
+
+
+@pytest.mark.usefixtures("sixth_paper")
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_exist(name: str) -> None:
     targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))

@@ -87,6 +87,7 @@ def test_the_state_of_the_page_plays_as_openspiel_does(
 @pytest.mark.parametrize("page", ["../tutorial/python.md", "../tutorial/paper.md"])
 def test_the_tutorials(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(GUIDE.parents[1] / "examples" / "sixth_paper" / "src"))
     run_sessions(page, monkeypatch)
 
 

@@ -18,10 +18,40 @@ EXPERIMENTS = {each.name: each for each in experiments()}
 # Settings of a tiny size of each experiment: of its quick size, or of the full one if it has only
 # that. Several settings are separated by "; ".
 QUICK = {
+    "opening-td": "games=20; trainings=2; curve_every=10; curve_games=4; expert=builtin:playouts=4",
+    "opening-td-inputs": "games=8; pair_games=2; features=A,AB; expert=builtin:playouts=4",
+    "opening-td-shipped": "games=4",
+    "scoring-failure": "made=12; games=6; test_games=4; seeds=2; steps=4; versions=rpnc,repaired",
+    "scoring": "made=12; test_games=4; epochs=2; rounds=2",
+    "scoring-bootstrap": "made=20; test_games=4; games=8; first=2; rounds=2; epochs=2",
+    "scoring-life": "made=20; test_games=4; games=8; first=2; rounds=2; epochs=2",
+    "symmetry-weights": "boards=5; networks=2",
+    "symmetry-network": "games=20; linear_games=4; snapshot_every=10; pair_games=2; panel_games=2",
+    "symmetry-designs": "games=12; linear_games=4; snapshot_every=6; match_games=2",
+    "symmetry-search": "match_games=2",
+    "symmetry-rating": "rated_games=2",
+    "move-prediction": "made=24; test_games=4; width_games=8; widths=0.5,0.9; top_games=8; "
+    "sizes=4,8; iterations=5",
+    "move-prediction-ranks": "made=20; games=8; test_games=4",
+    "move-prediction-own-moves": "made=20; games=8; test_games=4; plies=10",
+    "move-prediction-pruning": "made=20; games=8; test_games=2; widths=1,10; match_games=2",
     "opening-evolution-dense": "generations=2; every=1; seeds=2; starts=1",
     "opening-evolution": "generations=1; seeds=2; starts=1",
 }
+_TD = "games=6; trainings=2; pair_games=2; expert=builtin:playouts=4"
 FULL = {
+    "opening-td-mixed": _TD,
+    "opening-td-hidden": f"{_TD}; hidden=4",
+    "opening-td-boards": "games=4; trainings=2; curve_every=2; curve_games=2; boards=13; "
+    "expert=builtin:playouts=4",
+    "opening-td-prior": _TD,
+    "opening-td-edges": _TD,
+    "opening-td-joseki": f"{_TD}; curve_every=3; curve_games=2",
+    "opening-td-gnugo": f"{_TD}; features=A,AB; curve_every=3; curve_games=2",
+    "symmetry-evolution": "seeds=2; games=12; linear_games=2; snapshot_every=4; start=4; "
+    "duel_games=2; panel_games=2",
+    "move-prediction-match": "made=20; board=9; games=8; match_games=2; opponent=random; "
+    "solver=passes",
     "opening-evolution-spatial": "generations=1; every=1; seeds=1; starts=1",
     "opening-evolution-changes": "generations=1; seeds=2; starts=1; changes=none,co-evolution",
     "opening-evolution-champions": "starts=1",

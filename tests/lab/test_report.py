@@ -10,7 +10,7 @@ import pytest
 from tengen.lab.decisions import AGREES, UNDECIDED, Estimate
 from tengen.lab.evidence import Evidence, read_evidence, record_of, write_evidence
 from tengen.lab.papers import Claim, papers
-from tengen.lab.report import ClaimResult, PaperReport, as_json, claim_result, claim_row
+from tengen.lab.report import ClaimResult, PaperReport, as_json, claim_result, claim_row, report_of
 
 
 @pytest.fixture
@@ -53,5 +53,5 @@ def test_reports_are_plain_data(rows: Evidence) -> None:
 
 def test_folders_without_rows_have_empty_reports(tmp_path: Path) -> None:
     for paper in papers().values():
-        found = paper.report(tmp_path)
+        found = report_of(paper, tmp_path)
         assert not found.claims and not found.questions

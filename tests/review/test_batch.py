@@ -205,6 +205,14 @@ def test_accounts_add_up_by_phase_and_kind() -> None:
     assert set(told["kinds"]) == {"contact"}
 
 
+def test_the_interval_needs_five_games_and_respects_zero() -> None:
+    row = {"phase": PHASES[0], "kind": "near", "rank": 1, "verdict": ""}
+    games = [[{**row, "points_lost": lost}] * 20 for lost in (0.1, 5.0, 0.2, 0.1, 9.0)]
+    assert sum_up_sides([(rows, "") for rows in games[:4]])["interval"] is None
+    low, high = sum_up_sides([(rows, "") for rows in games])["interval"]
+    assert 0 < low < 2.88 < high
+
+
 def test_the_page_of_many_games_shows_names_as_text() -> None:
     player = {"name": "<Anna>", "against_rank": None, **sum_up_sides([([], "")] * 3)}
     summary = {**summarise([]), "all": sum_up_sides([]), "players": [player], "faults": ["<b>"]}

@@ -106,7 +106,7 @@ def test_undo_and_hint(server, open_page, click, scheme, assert_accessible):
     your_move(page)
     page.get_by_role("button", name="Hint").click()
     page.locator(".hints").wait_for()
-    assert page.locator(".board .shudan-marker_label").count() >= 1
+    assert page.locator(".discs g").count() >= 1
     assert_accessible(page)
     click(page, "E5")
     answered(page)
@@ -220,7 +220,7 @@ def test_a_game_with_a_teacher_up_to_a_solved_problem(server, open_page, client,
     lesson = page.get_by_role("region", name="Teacher")
     lesson.get_by_text("A1 lost about").wait_for()
     lesson.get_by_role("button", name="Show the better move").click()
-    page.locator(".board .shudan-marker_label").wait_for()
+    page.locator(".discs g").first.wait_for()
     lesson.get_by_role("button", name="Take back").click()
     page.get_by_text("Your move", exact=True).wait_for()
     assert black_stones(page) == 0

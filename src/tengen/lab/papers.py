@@ -22,7 +22,6 @@ from tengen import extensions
 from tengen.extensions import PAPERS, ExtensionError
 
 if TYPE_CHECKING:
-    from tengen.lab.report import PaperReport
     from tengen.lab.steps import Experiment
 
 
@@ -87,13 +86,8 @@ class Paper:
 
     def experiments(self) -> Sequence[Experiment[Any]]:
         """Import its module `experiments` and return `EXPERIMENTS`, marked as this paper's."""
-        found: Sequence[Experiment[Any]] = self._module("experiments").EXPERIMENTS
+        found: Sequence[Experiment[Any]] = self.module("experiments").EXPERIMENTS
         return [replace(each, paper=self.folder.name) for each in found]
-
-    def report(self, data: Path) -> PaperReport:
-        """Return what the rows below a folder say; experiments without rows are left out."""
-        found: PaperReport = self._module("report").report(data)
-        return found
 
     def figures(self, table: str) -> dict[str, float]:
         """Return the figures of claims whose ids begin with `table`, by the rest of the id."""
@@ -104,7 +98,8 @@ class Paper:
             if id.startswith(start)
         }
 
-    def _module(self, name: str) -> Any:
+    def module(self, name: str) -> Any:
+        """Import one of the modules of its package."""
         module = f"{self.package}.{name}"
         try:
             return import_module(module)

@@ -109,7 +109,7 @@ def claim_result(
     independent: str = "training",
 ) -> ClaimResult:
     """Compare a claim with an estimate from rows."""
-    return ClaimResult(claim, ours, independent, full, len(evidence), str(evidence.folder))
+    return ClaimResult(claim, ours, independent, bool(full), len(evidence), str(evidence.folder))
 
 
 def answer(
@@ -180,6 +180,12 @@ def _units(count: int, name: str) -> str:
 # ----- All papers -----
 
 
+def report_of(paper: Paper, data: Path) -> PaperReport:
+    """Return what the rows below a folder say; experiments without rows are left out."""
+    found: PaperReport = paper.module("report").report(data)
+    return found
+
+
 def read_reports(data: Path | None = None) -> dict[str, PaperReport]:
     """Return what the rows of each paper say; by default the recorded rows.
 
@@ -188,7 +194,7 @@ def read_reports(data: Path | None = None) -> dict[str, PaperReport]:
     found: dict[str, PaperReport] = {}
     for name, paper in papers().items():
         try:
-            found[name] = paper.report(data_folder(paper, data))
+            found[name] = report_of(paper, data_folder(paper, data))
         except ExtensionError as failure:
             warnings.warn(str(failure), stacklevel=2)
     return found

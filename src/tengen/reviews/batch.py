@@ -35,11 +35,13 @@ from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
 from tengen.reviews.game import Review, find_reviewer, review_game
 from tengen.sanitize import csv_text
-from tengen.statistics import mean_interval
+from tengen.statistics import ratio_interval
 
 # Makes the page of a review from its title and the address of the index page.
 Page = Callable[[Review, str, str], str]
 _INDEX_PLAYERS = 50  # players shown on the index page; the others are in the summary
+_PLAYER_MISTAKES = 12  # mistakes shown of each player, the largest
+_LEAST_GAMES = 5  # games from which an interval says something
 
 _Game = dict[str, Any]
 _Row = dict[str, Any]
@@ -187,16 +189,18 @@ def make_index(games: Sequence[_Game], summary: _Game, settings: ReviewSettings)
     players = summary["players"][:_INDEX_PLAYERS]
     everyone = {"name": "all", "kinds": summary["all"]["kinds"]}
     kinds = [kind for kind in KINDS if kind in everyone["kinds"]]
-    parts = ["<h2>Games</h2>", _sheet(_GAME_COLUMNS, map(_game_row, games))]
+    parts = ["<h2>Games</h2>", _SEARCH, _sheet(_GAME_COLUMNS, map(_game_row, games))]
     if players:
         more = len(summary["players"]) - len(players)
         parts += [
             "<h2>Players</h2>",
             _remark(
-                "Points lost per move, with a 95 % interval over games, and by phase. Against the "
-                "rank: the difference to all players of the same rank in these games."
+                "Points lost per move, with a 95 % interval over games where there are at least "
+                f"{_LEAST_GAMES}, and by phase. Against the rank: the difference to all players of "
+                "the same rank in these games. A name leads to the player's largest mistakes."
             ),
-            _sheet([*_PLAYER_COLUMNS, *PHASES], map(_player_row, players)),
+            _sheet([*_PLAYER_COLUMNS, *PHASES], map(_player_row, range(len(players)), players)),
+            *(_mistakes_of(n, player["name"], games) for n, player in enumerate(players)),
             _remark(f"{more} more are in the summary.") if more else "",
         ]
     parts += [
@@ -235,10 +239,21 @@ _GAME_COLUMNS = (
     "mistakes", "largest", "score",
 )  # fmt: skip
 _PLAYER_COLUMNS = (
-    "player", "rank", "games", "moves", "lost per move", "", "against the rank",
+    "player", "rank", "games", "moves", "lost per move", "95 % interval", "against the rank",
     "mistakes per 100 moves", "people's first choice",
 )  # fmt: skip
-_LEFT = {"Black", "White", "date", "largest", "score"}  # and every first column
+_SEARCH = '<p class="sans"><label>Search: <input id="search" type="search"></label></p>'
+_LEFT = {
+    "Black",
+    "White",
+    "date",
+    "largest",
+    "score",
+    "better",
+    "phase",
+    "kind",
+    "in",
+}  # and every first column
 
 
 def _text(value: object) -> str:
@@ -276,10 +291,10 @@ def _points(told: _Row, names: Iterable[str]) -> list[str]:
     return [_lost(told.get(name)) for name in names]
 
 
-def _player_row(player: _Row) -> list[object]:
+def _player_row(number: int, player: _Row) -> list[object]:
     interval, first = player["interval"], player["predicted_first"]
     return [
-        _text(player["name"]),
+        f'<a href="#player-{number}">{_text(player["name"])}</a>',
         _text(player["rank"]),
         player["games"],
         player["moves"],
@@ -292,28 +307,67 @@ def _player_row(player: _Row) -> list[object]:
     ]
 
 
+def _mistakes_of(number: int, name: str, games: Sequence[_Game]) -> str:
+    """Return a player's largest mistakes, which the page shows when the name is clicked."""
+    rows = [
+        (row, game)
+        for game in games
+        for row in game["rows"]
+        if row["verdict"] == "mistake" and game[row["colour"]] == name
+    ]
+    rows.sort(key=lambda found: -found[0]["points_lost"])
+    cells = [
+        [
+            _place(game, row),
+            _text(_name_of(game)),
+            _text(row["best"]),
+            f"{row['points_lost']:.1f} &plusmn; {row['error']:.1f}",
+            row["phase"],
+            row["kind"],
+        ]
+        for row, game in rows[:_PLAYER_MISTAKES]
+    ]
+    columns = ["move", "in", "better", "points lost", "phase", "kind"]
+    table = _sheet(columns, cells) if cells else _remark("None.")
+    title = f"<h3>Mistakes of {_text(name)}: {len(rows)}</h3>"
+    return f'<section class="mistakes" id="player-{number}">{title}{table}</section>'
+
+
+def _name_of(game: _Game) -> str:
+    """Name a game's file, and its number if it is not the first of the file."""
+    name = Path(game["file"]).name
+    return f"{name}, {game['game']}" if game["game"] > 1 else name
+
+
+def _place(game: _Game, row: _Row) -> str:
+    """Return a link to the position before a move."""
+    page = f"games/{game['number']:06}.html#{row['number'] - 1}"
+    return f'<a href="{page}">{row["number"]} {_text(row["move"])}</a>'
+
+
 def _game_row(game: _Game) -> list[object]:
     """Return a game's cells for the index page: with its worst move and a curve of the score."""
-    page, name = f"games/{game['number']:06}.html", Path(game["file"]).name
-    title = f"{name}, {game['game']}" if game["game"] > 1 else name
-    worst = max(game["rows"], key=lambda row: row["points_lost"], default=None)
+    mistakes = [row for row in game["rows"] if row["verdict"] == "mistake"]
+    doubts = [row for row in game["rows"] if row["verdict"]]
+    worst = max(mistakes or doubts, key=lambda row: row["points_lost"], default=None)
     largest = ""
-    if worst and worst["verdict"]:
-        link = f'<a href="{page}#{worst["number"]}">{worst["number"]} {_text(worst["move"])}</a>'
-        largest = f"{link} &minus;{worst['points_lost']:.1f}"
+    if worst:
+        lost = f'<span data-sort="{worst["points_lost"]}">&minus;{worst["points_lost"]:.1f}</span>'
+        largest = f'<span class="whole">{_place(game, worst)} {lost}</span>'
+        largest += "" if mistakes else " (doubtful)"
     most = max(map(abs, game["scores"]), default=0.0) or 1.0
     step = 120 / max(len(game["scores"]) - 1, 1)
     curve = (f"{step * n:.1f},{12 - 12 * s / most:.1f}" for n, s in enumerate(game["scores"]))
     sides = game["summary"]["black"], game["summary"]["white"]
     return [
-        f'<a href="{page}">{_text(title)}</a>',
+        f'<a href="games/{game["number"]:06}.html">{_text(_name_of(game))}</a>',
         *(_text(f"{game[side]} {game[f'{side}_rank']}") for side in ("black", "white")),
-        _text(game["date"]),
+        f'<span class="whole">{_text(game["date"])}</span>',
         f"{game['size'][1]}&times;{game['size'][0]}",
-        game["moves"],
+        len(game["rows"]),
         _text(game["result"]),
         *map(_lost, sides),
-        " : ".join(str(side["mistakes"]) for side in sides),
+        f'<span data-sort="{len(mistakes)}">{" : ".join(str(s["mistakes"]) for s in sides)}</span>',
         largest,
         '<svg width="120" height="24" role="img" aria-label="score">'
         '<line class="mid" x1="0" x2="120" y1="12" y2="12"/>'
@@ -402,11 +456,18 @@ def _accounts(games: list[_Game], key: Callable[[_Game, str], str]) -> dict[str,
 
 
 def sum_up_sides(sides: Sequence[tuple[list[_Row], str]]) -> dict[str, Any]:
-    """Sum up one player or rank: the rows and the rank of each game; the interval is over games."""
+    """Sum up one player or rank: the rows and the rank of each game; the interval is over games.
+
+    With fewer than `_LEAST_GAMES` games there is no interval.
+    """
     rows = [row for side, _ in sides for row in side]
     ranks = Counter(rank for _, rank in sides)
     predicted = [row["rank"] for row in rows if row["rank"] is not None]
-    per_game = [sum(row["points_lost"] for row in side) / len(side) for side, _ in sides if side]
+    played = [side for side, _ in sides if side]
+    lost = [sum(row["points_lost"] for row in side) for side in played]
+
+    enough = len(played) >= _LEAST_GAMES
+    interval = ratio_interval(lost, list(map(len, played))) if enough else None
 
     def parts(key: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
         chosen = {name: [row for row in rows if row[key] == name] for name in names}
@@ -416,7 +477,7 @@ def sum_up_sides(sides: Sequence[tuple[list[_Row], str]]) -> dict[str, Any]:
         "games": len(sides),
         "rank": min(ranks, key=lambda rank: (-ranks[rank], rank), default=""),
         **_tally(rows),
-        "interval": mean_interval(per_game),
+        "interval": interval,
         "predicted_first": predicted.count(1) / len(predicted) if predicted else None,
         "phases": parts("phase", PHASES),
         "kinds": parts("kind", KINDS),

@@ -64,6 +64,9 @@ def test_where_the_best_snapshot_is_says_little(tmp_path: Path) -> None:
     rows = tournament([True, False, True, False])
     found = reported(tmp_path, "symmetry-network", rows)
     assert verdicts(found)["figure1.best"] == "undecided"
+    short = reported(tmp_path, "symmetry-network", rows, SMALL)
+    assert "figure1.best" not in verdicts(short)
+    assert short.questions[0].text.endswith("(trainings of 3,000 games)")
 
 
 def designs(shares: list[float], design: str = "liberties") -> list[dict[str, Any]]:
@@ -108,6 +111,11 @@ def test_a_rating_needs_no_verdict(tmp_path: Path) -> None:
     assert found.claims == [] and found.questions[0].id == "blair.cgos.9x9"
     ours = found.questions[0].ours
     assert ours is not None and ours.mean == pytest.approx(700, abs=1) and ours.units == 2
+    # Of one network only its games are independent.
+    alone = reported(tmp_path, "symmetry-rating", rows[:1], {**PAPERS, "model": "isn-9x9"})
+    ours = alone.questions[0].ours
+    assert ours is not None and ours.interval is not None and ours.units == 20
+    assert 100 < ours.interval[1] - ours.mean < 200 and "isn-9x9 alone" in alone.questions[0].text
 
 
 def test_elo() -> None:

@@ -95,10 +95,10 @@ def matches(context: LabContext, size: MatchSize) -> list[NewRows]:
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
         "monte-carlo-go", "Figures 4 and 5: a position evaluated twice", twice,
-        quick=TwiceSize(positions=10), full=TwiceSize(), minutes=(0.1, 1),
+        quick=TwiceSize(positions=10), full=TwiceSize(), minutes=(0.1, 0.5),
     ),
     Experiment(
         "monte-carlo-go-matches", "Matches of Gobble", matches,
-        quick=MatchSize(openings=10, games=50), full=MatchSize(), minutes=(0.3, 10),
+        quick=MatchSize(openings=10, games=50), full=MatchSize(), minutes=(0.2, 1.5),
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,8 @@ class _Found:
 
     def gain(self, id: str, values: Sequence[float], rows: Evidence) -> None:
         """Answer whether something gains by one share of games per training."""
-        found = Estimate.of(values)
-        self.questions.append(gain_answer(PAPER, f"blair.{id}", found, rows, unit="%"))
+        found = gain_answer(PAPER, f"blair.{id}", Estimate.of(values), rows, unit="%")
+        self.questions.append(replace(found, text=found.text + _how_long(rows)))
 
 
 def report(data: Path) -> PaperReport:
@@ -85,6 +86,15 @@ def _share(shares: Sequence[float]) -> str:
     ours = Estimate.of(shares)
     low, high = ours.interval or (math.nan, math.nan)
     return percent(ours.mean, ours.interval and (max(low, 0.0), min(high, 1.0)))
+
+
+def _how_long(rows: Evidence) -> str:
+    """Say what played if it were not trainings as long as the paper's."""
+    if is_full(rows):
+        return ""
+    if model := rows.run.settings.get("model"):
+        return f" (the shipped {model} alone)"
+    return f" (trainings of {rows.run.settings['games']:,} games)"
 
 
 # ----- Weights -----
@@ -176,7 +186,8 @@ def _tournament(found: _Found, rows: Evidence) -> None:
     full = is_full(rows)
     found.claim("figure1.rises", Estimate.rate(rising, len(ranks)), rows, full, "training")
     places = [at / end for at, end in zip(best, ends, strict=True)]
-    found.claim("figure1.best", Estimate.of(places), rows, full, "training")
+    if full:  # the place in a short training says nothing about a long one
+        found.claim("figure1.best", Estimate.of(places), rows, full, "training")
     gains = []
     for curve in trained.values():
         shares = list(curve.values())
@@ -293,8 +304,7 @@ def _search(found: _Found, rows: Evidence) -> None:
         time = 1000 * float(of["seconds"].sum() / moves.sum())
         table.append([depth, show_estimate(_over(of, shares), "%"), len(of), f"{number(time)}"])
         if depth == 5:
-            ours = Estimate.of([share - 0.5 for share in shares])
-            found.questions.append(gain_answer(PAPER, "blair.search", ours, of, unit="%"))
+            found.gain("search", [share - 0.5 for share in shares], of)
     width = rows.run.settings["width"]
     note = f"Against one ply of the same network, its own {width} best moves in every position; "
     note += f"{_who(rows)}. Milliseconds per move depend on the machine."
@@ -349,11 +359,23 @@ def ratings_of(rows: Evidence) -> dict[int, float]:
     return found
 
 
+def _rated(rows: Evidence) -> tuple[Estimate, str]:
+    """Estimate a rating over trainings, or over the games of the only network."""
+    elos = [float(round(elo)) for elo in ratings_of(rows).values()]
+    if len(elos) > 1:
+        return Estimate.of(elos), "training"
+    games = rows["wins"] + rows["losses"] + rows["draws"]
+    expected = 1 / (1 + 10 ** ((rows["elo"] - elos[0]) / 400))
+    # The inverse of the information of all games, in Elo.
+    error = 400 / math.log(10) / math.sqrt(float((games * expected * (1 - expected)).sum()))
+    interval = float(round(elos[0] - 1.96 * error)), float(round(elos[0] + 1.96 * error))
+    return Estimate(elos[0], interval, int(games.sum()), math.nan), "game"
+
+
 def _rating(found: _Found, rows: Evidence) -> None:
     table = []
     for board, of in rows.groups("board"):
-        ours = Estimate.of([round(elo) for elo in ratings_of(of).values()])
-        shown = show_estimate(ours)
+        ours, independent = _rated(of)
         size = f"{board}x{board}"
         for rung in sorted(set(of["rung"].tolist()), key=lambda name: _elo(of, name)):
             met = of.where(rung=rung)
@@ -362,8 +384,9 @@ def _rating(found: _Found, rows: Evidence) -> None:
             table.append([size, rung, number(round(_elo(of, rung))), record])
         id = f"blair.cgos.{size}"
         if id in PAPER.questions:
-            text = f"{shown} Elo on our ladder; no verdict, since the scales are not joined"
-            found.questions.append(answer(PAPER, id, text, of, ours))
+            text = f"{show_estimate(ours)} Elo on our ladder; no verdict, since the scales are not "
+            text += f"joined{_how_long(of)}"
+            found.questions.append(answer(PAPER, id, text, of, ours, independent=independent))
     note = f"Rated without look-ahead: {_who_rated(rows)}. GNU Go 3.8 at level 10 has 1800."
     columns = ["board", "opponent", "its Elo", "games of the networks"]
     title = "Games on the ladders"
