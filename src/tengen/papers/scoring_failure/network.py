@@ -243,7 +243,7 @@ def train_soft(
 ) -> tuple[Parameters, list[float]]:
     """Fit the repaired network by iRprop- in full batches; return its weights and the losses.
 
-    Some starts end where no block is dead: the one with the least loss on the training games counts.
+    Some starts end where no block is dead: the one with the least loss on its games counts.
     """
     found: list[tuple[Parameters, list[float]]] = []
     for start in range(starts):
