@@ -76,6 +76,8 @@ export const de: Texts = {
   seeKeys: "Pfeiltasten bewegen den Zeiger, Enter setzt, die Rücktaste nimmt zurück.",
   scoreKeys: "Pfeiltasten bewegen den Zeiger, Enter setzt einen Stein oder dreht eine Gruppe um.",
   problemKeys: "Pfeiltasten bewegen den Zeiger, Enter spielt deine Antwort.",
+  keys: "Tasten",
+  stepKeys: "Wo immer eine Partie ist: Links und Rechts, Bild auf und ab, Pos1 und Ende blättern durch sie. ? zeigt diese Liste.",
   playMove: "{move} spielen",
   boardAsText: "Brett als Text",
   boardAsTextLabel: "Das Brett: X Schwarz, O Weiß",

@@ -77,6 +77,8 @@ export const en = {
   seeKeys: "Arrow keys move the cursor, Enter plays, Backspace takes back.",
   scoreKeys: "Arrow keys move the cursor, Enter puts a stone or turns a block.",
   problemKeys: "Arrow keys move the cursor, Enter plays your answer.",
+  keys: "Keys",
+  stepKeys: "Wherever there is a game: left and right, Page Up and Page Down, Home and End step through it. ? shows this list.",
   playMove: "Play {move}",
   boardAsText: "Board as text",
   boardAsTextLabel: "The board: X black, O white",

@@ -76,6 +76,8 @@ export const ja: Texts = {
   seeKeys: "矢印キーで移動、Enterで着手、Backspaceで一手戻す。",
   scoreKeys: "矢印キーで移動、Enterで石を置くか死活を切り替えます。",
   problemKeys: "矢印キーで移動、Enterで解答。",
+  keys: "キー",
+  stepKeys: "棋譜のある画面では、左右の矢印、Page UpとPage Down、HomeとEndで手を進めたり戻したりします。?でこの一覧を表示します。",
   playMove: "{move}に打つ",
   boardAsText: "文字の碁盤",
   boardAsTextLabel: "碁盤:Xは黒、Oは白",

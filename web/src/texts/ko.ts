@@ -76,6 +76,8 @@ export const ko: Texts = {
   seeKeys: "방향키로 이동, Enter로 착수, Backspace로 한 수 물림.",
   scoreKeys: "방향키로 이동, Enter로 돌을 놓거나 사활을 바꿉니다.",
   problemKeys: "방향키로 이동, Enter로 답을 둡니다.",
+  keys: "키",
+  stepKeys: "대국이 있는 화면에서는 왼쪽과 오른쪽, Page Up과 Page Down, Home과 End로 수순을 넘깁니다. ?는 이 목록을 보여 줍니다.",
   playMove: "{move}에 두기",
   boardAsText: "글자 바둑판",
   boardAsTextLabel: "바둑판: X는 흑, O는 백",

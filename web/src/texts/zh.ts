@@ -76,6 +76,8 @@ export const zh: Texts = {
   seeKeys: "方向键移动光标,Enter落子,Backspace退一手。",
   scoreKeys: "方向键移动光标,Enter放子或改变死活。",
   problemKeys: "方向键移动光标,Enter作答。",
+  keys: "按键",
+  stepKeys: "有棋谱的页面:左右方向键、Page Up和Page Down、Home和End前进或后退。?显示此列表。",
   playMove: "下{move}",
   boardAsText: "文字棋盘",
   boardAsTextLabel: "棋盘:X为黑,O为白",
