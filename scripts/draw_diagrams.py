@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tengen
+from tengen.board import BLACK
 from tengen.board.coordinates import transform
 from tengen.network.inputs import N_PLANES, PLANES, of_boards
 
 OUT = Path(__file__).parents[1] / "docs" / "pictures"
 NETWORK = "tengen-judge"
-POSITION = "B E5 W F7 B D7 W F3 B G5 W C4 B D4"
+POSITION = "B E5 W F7 B D7 W F3 B G5 W C4"
 SHOWN = ("own stone", "enemy stone", "move 1 ago", "move 2 ago")
 VISITS = 100
 STYLE = """
@@ -112,12 +113,13 @@ def how_a_move() -> str:
     found = tengen.analyse(board, visits=VISITS)
     planes = of_boards([board]).planes()[0]
     design = network.design_
+    side = "Black" if board.turn == BLACK else "White"
     free = network.weights_["blocks.0.conv1.weight"][0, 0, 0]
     parts = []
 
     parts += [card(10, 10, 210, 270), text(24, 36, "1  Position", "title")]
     parts += [picture(board.svg(coordinates=False), 24, 48, 182)]
-    parts += [lines(24, 252, ["White to play, komi 7.5"])]
+    parts += [lines(24, 252, [f"{side} to play, komi 7.5"])]
 
     parts += [card(250, 10, 190, 270), text(264, 36, f"2  {N_PLANES} planes", "title")]
     for n, name in enumerate(SHOWN):
@@ -160,8 +162,7 @@ def how_a_move() -> str:
         parts.append(text(484, y, str(move.move)))
         parts.append(f'<rect class="bar" x="520" y="{y - 12}" width="{width:.0f}" height="14"/>')
         parts.append(text(526 + width, y, str(move.visits), "soft"))
-        # The probability is Black's; White is to move.
-        parts.append(text(896, y, f"White wins {1 - move.win_probability:.0%}", "soft", "end"))
+        parts.append(text(896, y, f"Black wins {move.win_probability:.0%}", "soft", "end"))
     parts += [lines(484, 510, ["each visit evaluates one more position, as in 2 to 4"])]
 
     parts += [card(250, 322, 190, 200), text(264, 348, "6  Judge", "title")]

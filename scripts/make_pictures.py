@@ -31,7 +31,7 @@ VIEW = {"width": 1100, "height": 900}
 SHARPNESS = 1.5  # pixels of a picture for one of the page
 COLLECTION = "tygem9d-train.zip"
 STUDY = "(;SZ[9];B[ee];W[gc](;B[cg];W[cc])(;B[cc]C[Takes the corner];W[cg](;B[gg])(;B[dh];W[ch])))"
-POSITION = "B E5 W F7 B D7 W F3 B G5 W C4"
+GAME = "(;SZ[9]KM[7.5];B[ee];W[fc];B[dc];W[fg];B[ge];W[cf];B[df];W[dg];B[eg])"
 
 
 def tengen(*arguments: str, folder: Path | None = None) -> None:
@@ -83,7 +83,6 @@ def shoot(name: str, address: str, prepare: Callable[[Any], None]) -> None:
             page.add_init_script(f"localStorage.study ??= {STUDY!r}")
             page.goto(address)
             prepare(page)
-            page.evaluate("scrollTo(0, 0)")
             page.wait_for_timeout(1500)
             picture = Image.open(io.BytesIO(page.screenshot()))
             picture.save(OUT / f"{name}-{look}.webp", quality=82, method=6)
@@ -91,18 +90,12 @@ def shoot(name: str, address: str, prepare: Callable[[Any], None]) -> None:
 
 
 def review() -> None:
-    """The page of a reviewed game, at the earliest of the large mistakes."""
+    """The page of a reviewed game, which opens before the largest mistake."""
     with tempfile.TemporaryDirectory() as name:
         page = Path(name) / "review.html"
         tengen("review", str(game(Path(name))), "--game", "1", "--out", str(page))
 
-        shoot("review", page.as_uri(), at_a_mistake)
-
-
-def at_a_mistake(page: Any) -> None:
-    """Go to the earliest of the moves that are listed as the worst."""
-    moves = page.get_by_role("button", name="mistake").all()
-    min(moves, key=lambda move: int(move.inner_text().split()[0])).click()
+        shoot("review", page.as_uri(), lambda page: page.wait_for_timeout(2000))
 
 
 def teacher(url: str) -> None:
@@ -136,7 +129,28 @@ def study(url: str) -> None:
 
 def see(url: str) -> None:
     """One position, and what each model says about it."""
-    shoot("see", f"{url}/#/see", lambda page: page.wait_for_timeout(20_000))
+
+    def look(page: Any) -> None:
+        page.locator("input[type=file]").set_input_files(
+            {"name": "a.sgf", "mimeType": "application/x-go-sgf", "buffer": GAME.encode()}
+        )
+        page.wait_for_timeout(1000)
+        page.keyboard.press("End")
+        page.locator("button.picture").nth(5).wait_for(timeout=400_000)
+        page.locator(".placeholder").last.wait_for(state="detached", timeout=400_000)
+        page.wait_for_timeout(2000)
+        page.locator("h2").first.evaluate("title => scrollTo(0, title.offsetTop - 20)")
+
+    shoot("see", f"{url}/#/see", look)
+
+
+def survival() -> None:
+    """Each group's chance of survival, in a game of two weak searches."""
+    with tempfile.TemporaryDirectory() as name:
+        player = ["--player", "mcts:playouts=60", "--seed", "2", "--out", "game.sgf"]
+        tengen("play", "--size", "9", "--colour", "none", *player, folder=Path(name))
+        drawn = ["--ownership", "--out", str(OUT / "survival.svg")]
+        tengen("predict", "game.sgf", "--move", "50", *drawn, folder=Path(name))
 
 
 def openings(corner: bool) -> None:
@@ -168,6 +182,8 @@ def main() -> None:
         draw_diagrams.main()
     if wanted("review"):
         review()
+    if wanted("survival"):
+        survival()
     for name in ("explore", "explore-corner"):
         if wanted(name):
             openings(name == "explore-corner")

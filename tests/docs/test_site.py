@@ -74,6 +74,7 @@ def test_every_picture_is_used() -> None:
 
 def test_the_site_builds_without_a_warning_and_tells_every_public_name() -> None:
     need("zensical")
+    need("pettingzoo")
     subprocess.run([sys.executable, ROOT / "scripts" / "build_site.py"], cwd=ROOT, check=True)
     site = ROOT / "build" / "site"
     names: dict[Path, set[str]] = {}

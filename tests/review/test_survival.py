@@ -42,7 +42,7 @@ def test_table_picture_and_json(file: Path, tmp_path: Path, capsys: Out) -> None
     picture = tmp_path / "survival.svg"
     assert run(["predict", str(file), "--ownership", "--out", str(picture)]) == 0
     text, errors = capsys.readouterr()
-    assert "Survival" in text and "Black wins with" in text and str(picture) in errors
+    assert "Survival" in text and "Black's chance" in text and str(picture) in errors
     ElementTree.fromstring(picture.read_text())
     options = ["--move", "1", "--json", "--model", "tengen-small"]
     assert run(["predict", str(file), "--ownership", *options]) == 0

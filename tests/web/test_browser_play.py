@@ -106,7 +106,7 @@ def test_undo_and_hint(server, open_page, click, scheme, assert_accessible):
     your_move(page)
     page.get_by_role("button", name="Hint").click()
     page.locator(".hints").wait_for()
-    assert page.locator(".board .shudan-marker_label").count() >= 1
+    assert page.locator(".discs g").count() >= 1
     assert_accessible(page)
     click(page, "E5")
     answered(page)
@@ -138,6 +138,9 @@ def test_a_game_goes_on_after_the_server_was_killed(make_server, open_page, clic
 
 def test_keyboard_only(server, open_page, client):
     page = open_page(server.url)
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Begin").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/#/play/*")
@@ -220,7 +223,7 @@ def test_a_game_with_a_teacher_up_to_a_solved_problem(server, open_page, client,
     lesson = page.get_by_role("region", name="Teacher")
     lesson.get_by_text("A1 lost about").wait_for()
     lesson.get_by_role("button", name="Show the better move").click()
-    page.locator(".board .shudan-marker_label").wait_for()
+    page.locator(".discs g").first.wait_for()
     lesson.get_by_role("button", name="Take back").click()
     page.get_by_text("Your move", exact=True).wait_for()
     assert black_stones(page) == 0

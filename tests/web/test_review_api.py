@@ -143,6 +143,23 @@ def test_a_game_is_reviewed_up_to_an_illegal_move(client, wait_for):
     assert len(found["game"]["positions"]) == len(found["parts"]) == 2
 
 
+def test_mistakes_of_a_review_become_problems(client, wait_for):
+    [made] = add(client, "(;SZ[9];B[ee];W[aa];B[gc];W[ii];B[cg];W[cc])", quick=True)
+    found = finished(client, wait_for, made["id"])
+    moves = [part["move"] for part in found["parts"][1:]]
+    wrong = [m for m in moves if m["verdict"] == "mistake" and m["colour"] == "white"]
+    worst = max(wrong, key=lambda move: move["points_lost"])
+    place = f"/api/reviews/{made['id']}/problems"
+    for _ in range(2):  # the second time they are there already
+        keys = client.post(place, params={"colour": "white"}).json()
+        assert len(keys) == len(wrong)
+    problem = client.get(f"/api/problems/{keys[0]}").json()
+    assert (problem["move"], problem["you"]) == (worst["move"], "white")
+    answer = client.post(f"/api/problems/{keys[0]}/answer", json={"move": worst["best"]}).json()
+    assert answer["solved"]
+    assert client.post("/api/reviews/none/problems").status_code == 404
+
+
 def test_a_game_played_here_can_be_reviewed(client, wait_for):
     game = client.post("/api/games", json={"size": 9, "opponent": "random"}).json()
     client.post(f"/api/games/{game['id']}/moves", json={"move": "resign"}).raise_for_status()

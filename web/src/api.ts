@@ -73,12 +73,17 @@ export interface Opponent {
   between?: Record<string, [string | null, string | null]>;
 }
 
+export type CountPart = "territory" | "stones" | "prisoners" | "dead" | "komi" | "handicap";
+
 export interface Count {
   black: number;
   white: number;
   score: number;
   result: string;
   explanation: string;
+  /** What each total consists of. */
+  black_parts: Partial<Record<CountPart, number>>;
+  white_parts: Partial<Record<CountPart, number>>;
   black_points: string[];
   white_points: string[];
 }

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, type Estimate } from "./api";
-import { t } from "./i18n";
+import { api, type Count, type CountPart, type Estimate } from "./api";
+import { t, type Key } from "./i18n";
 import { asResult } from "./points";
 import { complain } from "./status";
 
@@ -76,7 +76,7 @@ export function useKeys(onKey: (key: string) => boolean): void {
     const listen = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       const target = event.target as HTMLElement;
-      if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, .scroll")) return;
+      if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, dialog, .scroll")) return;
       // Arrow keys choose in a row of radio buttons.
       if (event.key.startsWith("Arrow") && target.closest("input[type=radio]")) return;
       if (latest.current(event.key)) event.preventDefault();
@@ -230,6 +230,47 @@ export function Loading() {
     <main class="table" aria-busy="true">
       <p class="note">{t("reading")}</p>
     </main>
+  );
+}
+
+const COUNTED: [CountPart, Key][] = [
+  ["territory", "territory"],
+  ["stones", "stones"],
+  ["prisoners", "prisoners"],
+  ["dead", "deadTaken"],
+  ["komi", "komi"],
+  ["handicap", "handicap"],
+];
+
+/** A count as a table: what each side's total consists of. */
+export function CountTable({ count }: { count: Count }) {
+  const shown = COUNTED.filter(([part]) => part in count.black_parts || part in count.white_parts);
+  return (
+    <table class="counted">
+      <thead>
+        <tr>
+          <th scope="col">{count.result === "0" ? t("aDraw") : count.result}</th>
+          <th scope="col">{t("black")}</th>
+          <th scope="col">{t("white")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map(([part, text]) => (
+          <tr key={part}>
+            <th scope="row">{t(text)}</th>
+            <td>{count.black_parts[part] ?? ""}</td>
+            <td>{count.white_parts[part] ?? ""}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row">{t("total")}</th>
+          <td>{count.black}</td>
+          <td>{count.white}</td>
+        </tr>
+      </tfoot>
+    </table>
   );
 }
 

@@ -3,11 +3,11 @@
 import type { Marker } from "@sabaki/shudan";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, ApiError, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent, type Queued } from "./api";
-import { Board, BoardText } from "./board";
-import { Hints, moveName } from "./hints";
+import { Board, BoardText, type Disc } from "./board";
+import { discsOf, Hints, moveName } from "./hints";
 import { store, stored, t } from "./i18n";
 import { nameOf, strengthOf } from "./newgame";
-import { EstimateWords, follow, Loading, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
+import { CountTable, EstimateWords, follow, Loading, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
 import { inRows, paintOf, unpacked } from "./points";
 import { afterMove, moveNumbers, opposite, positionOf, replay } from "./rules";
 import { knock } from "./sound";
@@ -212,13 +212,14 @@ function Table({ game, take, opponent }: TableProps) {
 
   const name = both ? "" : opponent ? nameOf(opponent) : game.opponent;
   const marks: Record<string, Marker> = {};
+  const discs: Record<string, Disc> = {};
   if (numbers) {
     const found = moveNumbers(state.stones, game.moves.slice(0, at));
     for (const [vertex, n] of Object.entries(found)) marks[vertex] = { type: "label", label: String(n) };
   }
   if (view === null) {
-    hint?.moves.forEach((c, i) => (marks[c.move] = { type: "label", label: "ABCDE"[i] }));
-    if (better && lesson && lesson.best !== "pass") marks[lesson.best] = { type: "label", label: "A" };
+    Object.assign(discs, discsOf(hint));
+    if (better && lesson && lesson.best !== "pass") discs[lesson.best] = { text: "A", tone: 0 };
   }
   const [, before] = game.moves[length - 2] ?? [];
   const declined = yours && !both && before === "pass" && game.moves[length - 1]![1] !== "pass";
@@ -239,6 +240,7 @@ function Table({ game, take, opponent }: TableProps) {
           onPoint={over && view === null ? undefined : onPoint}
           paint={paint}
           marks={marks}
+          discs={discs}
           dimmed={view === null ? (game.dead ?? []) : []}
           confirm={
             pending && yours
@@ -339,7 +341,7 @@ function Table({ game, take, opponent }: TableProps) {
         {over && game.teach > 0 && <Summary game={game} />}
         {estimating && !game.count && <EstimateWords estimate={estimated} />}
         {hint && view === null && <Hints hint={hint} turn={game.turn} />}
-        {game.count && <pre class="count">{game.count.explanation}</pre>}
+        {game.count && <CountTable count={game.count} />}
         <div class="toggles">
           <Tick
             checked={estimating}

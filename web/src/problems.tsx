@@ -3,10 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Marker } from "@sabaki/shudan";
 import { api, type BoardState, type Colour } from "./api";
-import { Board, BoardText } from "./board";
+import { Board, BoardText, type Disc } from "./board";
 import { moveName } from "./hints";
 import { language, t } from "./i18n";
-import { Stone, useLoaded } from "./parts";
+import { Loading, Stone, useLoaded } from "./parts";
 import { afterMove } from "./rules";
 import { knock } from "./sound";
 import { complain } from "./status";
@@ -61,7 +61,7 @@ export function Problems() {
               {t("solveDue", { n: due.length })}
             </a>
           ) : (
-            <span class="note">{t(entries.length ? "nothingDue" : "noneYet")}</span>
+            <span class="note">{t(entries.length ? "nothingDue" : "problemsEmpty")}</span>
           )}
         </p>
       )}
@@ -100,7 +100,7 @@ export function ProblemPage({ id }: { id: string }) {
     setVerdict(null);
     setShown(false);
   }, [id]);
-  if (!problem) return <main class="table" aria-busy="true" />;
+  if (!problem) return <Loading />;
   const attempt = async (move: string) => {
     const next = afterMove({ ...problem, turn: problem.you }, move);
     if (!next || tried) return;
@@ -118,11 +118,13 @@ export function ProblemPage({ id }: { id: string }) {
     setTried(null);
     setVerdict(null);
   };
-  const next = entries?.find((one) => isDue(one) && one.id !== id);
+  const others = entries?.filter((one) => one.id !== id) ?? [];
+  const next = others.find(isDue) ?? others[0];
   const marks: Record<string, Marker> = {};
+  const discs: Record<string, Disc> = {};
   if (!tried) marks[problem.move] = { type: "cross" };
   if (verdict && (verdict.solved || shown) && verdict.best !== "pass")
-    marks[verdict.best] = { type: "label", label: "A" };
+    discs[verdict.best] = { text: "A", tone: 0 };
   const state = tried ?? problem;
   return (
     <main class="table">
@@ -134,6 +136,7 @@ export function ProblemPage({ id }: { id: string }) {
           hover={tried ? null : problem.you}
           onPoint={tried ? undefined : (vertex) => void attempt(vertex)}
           marks={marks}
+          discs={discs}
         />
       </div>
       <div class="side">
@@ -164,8 +167,8 @@ export function ProblemPage({ id }: { id: string }) {
               <button onClick={() => setShown(true)}>{t("showBetter")}</button>
             </>
           )}
-          {verdict?.solved && next && (
-            <a class="button primary" href={`#/problems/${encodeURIComponent(next.id)}`}>
+          {verdict && next && (
+            <a class={`button${verdict.solved ? " primary" : ""}`} href={`#/problems/${encodeURIComponent(next.id)}`}>
               {t("nextProblem")}
             </a>
           )}

@@ -195,6 +195,15 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
   const study = async () => {
     openStudy(await fetch(`/api/reviews/${review.id}/sgf`).then((answer) => answer.text()));
   };
+  const practise = async () => {
+    try {
+      const side = whose === "both" ? "" : `?colour=${whose}`;
+      const [first] = await api<string[]>(`/reviews/${review.id}/problems${side}`, { method: "POST" });
+      if (first) location.hash = `#/problems/${encodeURIComponent(first)}`;
+    } catch (problem) {
+      complain(problem);
+    }
+  };
   const judged = !line ? part?.position : undefined;
   const discs = line ? discsOf(analysis) : overlays.best ? judgedDiscs(part, next) : {};
   const leadsTo = (vertex: string): string[] => {
@@ -285,6 +294,11 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
           {t("discsNote")} {t("reviewKeysNote")}
         </p>
         <MistakeList found={found} next={at + 1} order={order} setOrder={setOrder} go={toMistake} />
+        {!alone && found.some((move) => move.verdict === "mistake") && (
+          <p class="actions">
+            <button onClick={() => void practise()}>{t("practise")}</button>
+          </p>
+        )}
         {review.summary && <Sides review={review} />}
         {alone ? (
           review.index && (
@@ -399,7 +413,11 @@ function Progress({ review, retry }: { review: Review; retry?: () => void }) {
     );
   }
   const { remark } = review.game;
-  if (review.status === "done") return remark ? <p class="warning">{t("recordStops", { remark })}</p> : null;
+  if (review.status === "done") {
+    if (!remark) return null;
+    const [told, n] = [remark.replace(/^[^:]*: /, ""), review.game.positions.length - 1];
+    return <p class="warning">{t("recordStops", { n, reason: told })}</p>;
+  }
   if (!progress) return <p class="progress">{t("waitingForOthers")}</p>;
   return (
     <p class="progress">

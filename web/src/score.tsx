@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, type Count, type WholeGame } from "./api";
 import { Board, BoardText } from "./board";
 import { t } from "./i18n";
-import { Choice } from "./parts";
+import { Choice, CountTable } from "./parts";
 import { asResult, paintOf, toXY } from "./points";
 import { EMPTY, Picker, type Source } from "./source";
 import { complain } from "./status";
@@ -193,7 +193,7 @@ export function Score() {
           ]}
           onChange={setRules}
         />
-        {count && <pre class="count">{count.explanation}</pre>}
+        {count && <CountTable count={count} />}
         <BoardText stones={stones} />
       </div>
     </main>

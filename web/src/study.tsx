@@ -4,7 +4,7 @@ import { useEffect, useReducer, useState } from "preact/hooks";
 import type { Marker } from "@sabaki/shudan";
 import { api, type WholeGame } from "./api";
 import { Board, BoardText } from "./board";
-import { Hints } from "./hints";
+import { discsOf, Hints } from "./hints";
 import { store, stored, t } from "./i18n";
 import { Choice, Drop, EstimateWords, Scrubber, SIZES, Tick, useKeys, useSteps } from "./parts";
 import { inRows, unpacked } from "./points";
@@ -154,7 +154,7 @@ export function Study() {
       if (move) marks[move[1]] = { type: "label", label: "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i] };
     });
   }
-  hint?.moves.forEach((c, i) => (marks[c.move] ??= { type: "label", label: "ABCDE"[i] }));
+  const discs = discsOf(hint);
   return (
     <main class="table">
       <div class="board-column with-scrubber">
@@ -165,6 +165,7 @@ export function Study() {
           hover={tool === "AB" ? "black" : tool === "AW" ? "white" : tool === "play" ? state.turn : null}
           onPoint={onPoint}
           marks={marks}
+          discs={discs}
           paint={estimating && estimate?.ownership ? inRows(unpacked(estimate.ownership), cols) : null}
         />
         <Scrubber {...steps} />

@@ -111,23 +111,30 @@ class Count:
         """Return the result as SGF's RE writes it."""
         return format_result(self.score)
 
+    def parts(self, colour: int) -> dict[str, float]:
+        """Return what one side's total consists of."""
+        found: dict[str, float] = {"territory": int(np.count_nonzero(self.territory(colour)))}
+        if self.scoring == "area":
+            found["stones"] = int(np.count_nonzero((self.grid == colour) & ~self.dead))
+        else:
+            found["prisoners"] = self.prisoners[colour - 1]
+            found["dead"] = self.dead_stones(3 - colour)
+        if colour == WHITE:
+            found["komi"] = self.komi
+            if self.handicap:
+                found["handicap"] = self.handicap
+        return found
+
     def explain(self) -> str:
         """Return in words what was counted."""
+        words = {"territory": "points of territory", "dead": "dead stones"}
+        words["handicap"] = "for handicap stones"
         lines = [f"{self.scoring} counting, {self.method}"]
         for name, colour, total in (("Black", BLACK, self.black), ("White", WHITE, self.white)):
-            parts = [f"{np.count_nonzero(self.territory(colour))} points of territory"]
-            if self.scoring == "area":
-                parts.append(f"{np.count_nonzero((self.grid == colour) & ~self.dead)} stones")
-            else:
-                parts.append(f"{self.prisoners[colour - 1]} prisoners")
-                parts.append(f"{self.dead_stones(3 - colour)} dead stones")
-            if colour == WHITE:
-                parts.append(f"{self.komi:g} komi")
-                if self.handicap:
-                    parts.append(f"{self.handicap:g} for handicap stones")
+            parts = (f"{n:g} {words.get(part, part)}" for part, n in self.parts(colour).items())
             lines.append(f"{name}: {' + '.join(parts)} = {total:g}")
-        words = ("dame", "points and stones in seki", "false eyes")
-        for what, mask in zip(words, (self.dame, self.seki, self.false_eyes), strict=True):
+        left = ("dame", "points and stones in seki", "false eyes")
+        for what, mask in zip(left, (self.dame, self.seki, self.false_eyes), strict=True):
             if mask.any():
                 lines.append(f"not counted: {np.count_nonzero(mask)} {what}")
         lines.append(f"result: {self.result}")

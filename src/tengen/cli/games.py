@@ -233,7 +233,7 @@ def predict(
         print(f"{letters.get(index, ' ')} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
     if view is not None:
         expected = format_result(round(view.score, 1))
-        print(f"Black wins with {100 * view.win_probability:.0f} %, expected score {expected}")
+        print(f"Black's chance {100 * view.win_probability:.0f} %, expected score {expected}")
     if ownership:
         cells = [
             (g["stones"][0], g["colour"], len(g["stones"]), f"{g['survival']:.0%}")

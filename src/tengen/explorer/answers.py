@@ -192,6 +192,10 @@ def _date(number: int) -> str:
 
 _CELL = 26
 _LINE = 20  # pixels from one line of the table to the next
+_STYLE = (
+    "<style>.page{fill:#fff}.ink{fill:#111}.soft{fill:#555}@media (prefers-color-scheme:dark)"
+    "{.page{fill:#16171a}.ink{fill:#e8e6e1}.soft{fill:#aaa8a2}}</style>"
+)
 
 
 def picture(answer: Answer) -> str:
@@ -210,7 +214,7 @@ def picture(answer: Answer) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
         f'width="{width:g}" height="{height:g}" font-family="sans-serif">',
-        f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>',
+        f'{_STYLE}<rect class="page" width="{width:g}" height="{height:g}"/>',
         board.svg(marks=marks, cell=_CELL),
         f'<g transform="translate({left + 12:g} 6)">{table}</g>',
         "</svg>",
@@ -231,15 +235,15 @@ def _table(answer: Answer) -> tuple[str, float, float]:
     if answer.corner:
         title = f"{side} to play in this corner: {answer.games:,} times"
         lines.append(["", f"elsewhere at first: {answer.elsewhere:,} times"])
-    out = [f'<text x="0" y="14" font-size="14" font-weight="bold">{escape(title)}</text>']
+    out = [f'<text class="ink" y="14" font-size="14" font-weight="bold">{escape(title)}</text>']
     for number, line in enumerate([headings, *lines]):
         y = 14 + _LINE * (number + 1.3)
-        weight = ' fill="#555"' if number == 0 else ""
+        ink = "soft" if number == 0 else "ink"
         for k, text in enumerate(line):
             anchor = "start" if k < 2 else "end"
             out.append(
-                f'<text x="{edges[k]:g}" y="{y:g}" font-size="13" text-anchor="{anchor}"{weight}>'
-                f"{escape(text)}</text>"
+                f'<text class="{ink}" x="{edges[k]:g}" y="{y:g}" font-size="13" '
+                f'text-anchor="{anchor}">{escape(text)}</text>'
             )
     width = max(edges[-1], 8.0 * len(title))
     return "".join(out), width + 8, 14 + _LINE * (len(lines) + 2.3)

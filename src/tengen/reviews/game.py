@@ -12,6 +12,7 @@ Winning probabilities, scores and ownership are from Black's view.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -69,6 +70,7 @@ _GUESSES = 5  # predicted moves kept for each position
 LINE = 6  # moves of a better line
 _LINES = 10  # better lines that are completed, of the largest losses
 _LEAST_LINE_VISITS = 3  # visits that a move of a searched line needs
+_WIDTH = 96  # characters of a line of the review in words
 _CANDIDATES = 5  # moves of a search that are kept with their points
 _LEAST_SHARE = 0.05  # share of a search's visits that such a move needs: few visits prove little
 LABELS = "ABCDE"
@@ -231,14 +233,14 @@ class Review:
         position = self.positions[move.number]
         lines = [f"{COLOUR_NAMES[move.colour]} {move.move}"]
         if move.probability is not None:
-            lines[0] += f": people play it with {100 * move.probability:.1f} %, choice {move.rank}"
+            lines[0] += f" (people play it: {100 * move.probability:.1f} %, choice {move.rank})"
         if move.points_lost > 0:
             verdict = move.verdict.capitalize() or "Lost"
             lines.append(f"{verdict}: {move.points_lost:.1f} points (± {move.error:.1f})")
             if move.verdict:
                 lines.append(f"Better: {_names(move.line[:LINE])}")
         expected = format_result(round(position.score, 1))
-        lines.append(f"Black wins {100 * position.win_probability:.0f} %, expected {expected}")
+        lines.append(f"Black's chance {100 * position.win_probability:.0f} %, expected {expected}")
         guesses = [
             f"{letter} {point} {100 * chance:.0f} %"
             for letter, (point, chance) in zip(LABELS, position.guesses(), strict=False)
@@ -258,8 +260,8 @@ class Review:
             ("surprise", self.surprises(top)),
         ):
             for move in moves:
-                text = self.describe(move).replace("\n", "; ")
-                lines.append(f"{title} at move {move.number}: {text}")
+                text = f"{title} at move {move.number}: {self.describe(move)}".replace("\n", "; ")
+                lines += textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
         if end := self.ending:
             dead = _names(end.dead) or "none"
             lines.append(f"counted by {end.judge}: {end.count.result}, dead: {dead}")

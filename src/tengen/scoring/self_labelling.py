@@ -163,6 +163,8 @@ def learn_from_scores(
     lessons = []  # inputs, labels and weights of the labelled positions
     for each in made:
         some, weight = _weigh(each.table.features, rng)
+        if grown:  # they are few: obvious blocks count as well
+            some, weight = np.ones_like(some), np.ones_like(weight)
         lessons.append((each.table.features[some], each.alive[some], weight[some]))
     fit = partial(
         train_ensemble, hidden=settings.hidden, epochs=settings.epochs, decay=settings.decay

@@ -101,6 +101,8 @@ def counted(count: Count) -> Json:
         return ["".join("01"[int(cell)] for cell in row) for row in count.territory(colour)]
 
     told = {**count.to_dict(), "explanation": count.explain()}
+    for colour, name in NAMES.items():
+        told[f"{name}_parts"] = {part: float(n) for part, n in count.parts(colour).items()}
     return {**told, "black_points": rows(BLACK), "white_points": rows(WHITE)}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import time
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -11,9 +12,11 @@ from tengen.errors import TengenError
 from tengen.web.positions import READ_SECONDS
 from tengen.web.reviews import Reviews
 from tengen.web.services import Upload, ask, download, read, services_of
+from tengen.web.store import keep_problems
 from tengen.web.tasks import table
 from tengen.web.workers import GRACE, Json
 
+_PROBLEMS = 10  # most problems that are made of one review
 _MOST_VISITS = 2000  # most visits per position that a request may set
 
 router = APIRouter(prefix="/api", tags=["review"])
@@ -93,6 +96,18 @@ async def retry(request: Request, key: str) -> list[Json]:
     """Queue a failed review again, and list all reviews."""
     _reviews(request).retry(key)
     return _reviews(request).entries()
+
+
+@router.post("/reviews/{key}/problems", status_code=201)
+async def practise(
+    request: Request, key: str, colour: Literal["black", "white"] | None = None
+) -> list[str]:
+    """Keep the largest mistakes of a review as problems, and return the ids of the problems."""
+    services = services_of(request)
+    found = services.reviews
+    moves, sgf = found.mistakes(key, colour), found.get(key)["sgf"]
+    told = await ask(request, services.reading, "tasks.lessons", GRACE, sgf=sgf, moves=moves)
+    return keep_problems(services.store, key, told["lessons"], time.time(), most=_PROBLEMS)
 
 
 @router.delete("/reviews/{key}", status_code=204)

@@ -115,6 +115,12 @@ class Reviews:
             raise TengenError("only a failed review can be tried again")
         self._queue(body)
 
+    def mistakes(self, key: str, colour: str | None) -> list[Json]:
+        """Return the mistakes that a review found so far, of one side or both."""
+        moves = [part["move"] for part in self.parts(key) if part["move"]]
+        found = [move for move in moves if move["verdict"] == "mistake"]
+        return [move for move in found if colour in (None, move["colour"])]
+
     def cancel_all(self) -> int:
         """Stop and delete all reviews that wait or run; return how many."""
         waiting = list(self._running)

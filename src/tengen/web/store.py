@@ -166,20 +166,25 @@ _SOLVED = 3.0  # a solution loses at most the loss of the mistake divided by thi
 _LEAST = 1.0  # points that a solution may always lose
 
 
-def worst_lessons(lessons: list[Json]) -> list[Json]:
+def worst_lessons(lessons: list[Json], most: int = _WORST) -> list[Json]:
     """Return the mistakes that lost most, worst first; only the worst of each move number."""
     worst = {one["number"]: one for one in sorted(lessons, key=lambda one: one["points_lost"])}
-    return sorted(worst.values(), key=lambda one: -one["points_lost"])[:_WORST]
+    return sorted(worst.values(), key=lambda one: -one["points_lost"])[:most]
 
 
-def keep_problems(store: Store, game: str, lessons: list[Json], now: float) -> None:
-    """Keep the worst mistakes of a game as problems for the next day."""
-    for lesson in worst_lessons(lessons):
+def keep_problems(
+    store: Store, game: str, lessons: list[Json], now: float, *, most: int = _WORST
+) -> list[str]:
+    """Keep the worst mistakes of a game as problems for the next day; return their ids."""
+    keys = []
+    for lesson in worst_lessons(lessons, most):
         key = f"{game}-{lesson['number']}-{lesson['move']}"
+        keys.append(key)
         if not store.has(PROBLEM, key):
             names = ("board", "number", "colour", "move", "best", "points_lost")
             body = {"id": key, **{name: lesson[name] for name in names}}
             _put_problem(store, {**body, "solved": 0, "due": now + _DAY})
+    return keys
 
 
 def rate_answer(store: Store, body: Json, lost: float, move: str, now: float) -> Json:

@@ -48,6 +48,7 @@ from tengen.web.positions import (
     judged_blocks,
     likely_moves,
     to_board,
+    to_value,
     vertex,
     vertices,
     whole,
@@ -188,6 +189,13 @@ def review(arguments: Json, context: Context) -> Json:
             return {}
     made = assemble(record, list(found.values()), name=reviewer.name)
     return {"summary": made.summary(), "annotated": annotate(made).decode("utf-8")}
+
+
+def lessons(arguments: Json, context: Context) -> Json:
+    """Return the mistakes of a reviewed game with the boards before them, for problems."""
+    boards, _ = legal_part(loads(arguments["sgf"])[0])
+    moves = arguments["moves"]
+    return {"lessons": [{**m, "board": to_value(boards[m["number"] - 1])} for m in moves]}
 
 
 def lesson(arguments: Json, context: Context) -> Json:

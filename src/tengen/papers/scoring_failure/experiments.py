@@ -166,7 +166,7 @@ class FailureSize:
 
 _FAILURE = FailureSize()
 _QUICK_FAILURE = FailureSize(
-    made=90, board=9, games=(40,), test_games=40, seeds=2, steps=60,
+    made=64, board=9, games=(32,), test_games=30, seeds=2, steps=60,
     versions=("program", "rpnc", "rpnc-sign", "rpnc-all", "gdxnc", "repaired"),
 )  # fmt: skip
 
@@ -253,7 +253,7 @@ class ScorerSize:
 
 _SCORERS = ScorerSize()
 _QUICK_SCORERS = ScorerSize(
-    made=90, test_games=40, board=9, seeds=1, levels=(), members=1, epochs=40, rounds=2, folds=2,
+    made=64, test_games=30, board=9, seeds=1, levels=(), members=1, epochs=40, rounds=2, folds=2,
     timed=False,
 )  # fmt: skip
 
@@ -354,7 +354,7 @@ class BootstrapSize:
 
 _BOOTSTRAP = BootstrapSize()
 _QUICK_BOOTSTRAP = BootstrapSize(
-    made=90, test_games=30, board=9, games=60, first=(5, 20), seeds=2, rounds=4, epochs=40
+    made=64, test_games=20, board=9, games=44, first=(5, 20), seeds=2, rounds=4, epochs=40
 )
 
 
@@ -522,7 +522,7 @@ class LifeSize:
 
 _LIFE = LifeSize()
 _QUICK_LIFE = LifeSize(
-    made=90, test_games=30, board=9, games=60, shares=(0.3, 0.7), seeds=2, rounds=3, epochs=40
+    made=64, test_games=20, board=9, games=44, shares=(0.3, 0.7), seeds=2, rounds=3, epochs=40
 )
 
 
@@ -617,11 +617,11 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     ),
     Experiment(
         "scoring-bootstrap", "Labels grown from a few games", bootstrap, quick=_QUICK_BOOTSTRAP,
-        full=_BOOTSTRAP, minutes=(0.1, 120),
+        full=_BOOTSTRAP, minutes=(0.08, 120),
         needs=lambda size: () if size.made else (size.train, NINE),
     ),
     Experiment(
         "scoring-life", "Life and death during the game", life, quick=_QUICK_LIFE, full=_LIFE,
-        minutes=(0.1, 30), needs=lambda size: () if size.made else (size.train, NINE),
+        minutes=(0.05, 30), needs=lambda size: () if size.made else (size.train, NINE),
     ),
 )  # fmt: skip

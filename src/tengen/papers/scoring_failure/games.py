@@ -99,7 +99,8 @@ class PaperGames:
                 part.reshape(shape)
                 for part, shape in zip(np.split(points, ends), shapes, strict=True)
             ]
-            return cls(**{**found, "source": str(found["source"])}, grids=grids)
+            found |= {"source": str(found["source"]), "grids": grids}
+            return cls(**found)
         except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as wrong:
             raise TengenError(f"{path}: no features of finished games ({wrong})") from None
 
@@ -187,7 +188,7 @@ def paper_games(
         blocks += int(stones.sum())
         regions += int((~stones).sum())
         done(g + 1)
-    joined = {name: np.concatenate(values) for name, values in parts.items()}
+    joined: dict[str, Any] = {name: np.concatenate(each) for name, each in parts.items()}
     x = np.delete(joined.pop("x"), SECOND_DISTANCES, axis=1)
     return PaperGames(x=x, offset=offset, score=score, grids=grids, **joined)
 
