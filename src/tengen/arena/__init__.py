@@ -2,6 +2,7 @@
 
 `play_match` plays a match. `load_tournament` reads a TOML file, `Database.open` opens the
 file of results, `run_tournament` plays the missing games, `results_of` makes the tables.
+Players come from `players`, the end of a game from `scoring`; who shows results is not known here.
 """
 
 from tengen.arena.database import Database

@@ -1,4 +1,7 @@
-"""Go positions: coordinates, rules, boards, symmetries, counting, tactics, drawing, playouts."""
+"""Go positions: coordinates, rules, boards, symmetries, counting, tactics, drawing, playouts.
+
+`Board` is one position, `BatchBoard` many; the kernels hold the rules. No files, models or players.
+"""
 
 from tengen.board.batch import BatchBoard
 from tengen.board.board import PLANES, Block, Board

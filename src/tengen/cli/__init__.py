@@ -1,5 +1,6 @@
 """The command line: the table of commands, imported on use, and exit statuses for errors.
 
+A command parses, calls and prints; what it computes belongs to the packages below.
 Exit status: 0 success, 1 user error, 3 interrupted, 4 a bug in tengen, 143 ended by SIGTERM.
 """
 

@@ -1,4 +1,7 @@
-"""What commands are made of: options, output, and the learners of `tengen train` and `evaluate`."""
+"""What commands are made of: options, output, and the learners of `tengen train` and `evaluate`.
+
+Papers use it, so no command of Tengen's own is here; those are in `cli`.
+"""
 
 from tengen.commands.learners import Learner
 from tengen.commands.options import (

@@ -1,4 +1,7 @@
-"""Find the moves that a collection of games has in a position, with an index on disk."""
+"""Find the moves that a collection of games has in a position, with an index on disk.
+
+It counts games; what a network thinks of the moves is asked by those who show them.
+"""
 
 from tengen.explorer.answers import Answer, NextMove, explore, picture
 from tengen.explorer.index import (

@@ -1,4 +1,7 @@
-"""Models on disk with their cards, training runs with checkpoints, settings."""
+"""Models on disk with their cards, training runs with checkpoints, settings.
+
+No kind of model is defined here: the registry finds their classes by entry points.
+"""
 
 from tengen.models.registry import (
     has_model,

@@ -2,7 +2,7 @@
 
 `map_jobs` runs jobs once, `Team` keeps its workers for several rounds, `share` splits a loop among
 threads. The results do not depend on where jobs run, since every job has its seed (`spawn_seeds`).
-A *job* is one picklable argument; functions must be importable by name.
+A *job* is one picklable argument; functions must be importable by name. Nothing here knows of Go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Players by spec string, such as `make_player("mcts:playouts=500")`, and the built-in expert.
 
-`player_kinds` lists them.
+`player_kinds` lists them. Those of papers are in the papers' folders; models are used, not trained,
+and protocols and matches are built on top.
 """
 
 from tengen.players.options import Option, PlayerKind

@@ -2,7 +2,7 @@
 
 From the bottom up: `sgf_grammar` (bytes and trees), `sgf_properties` (values and encodings),
 `record` (games), `arrays` (many games), `reader` (files, archives, any format), `corpus`, and
-`recipes` (collections from public repositories).
+`recipes` (collections from public repositories). Records say what was played, not what it is worth.
 """
 
 from tengen.records.arrays import GameArrays

@@ -2,7 +2,7 @@
 
 `game` reviews one game, `annotate` writes a review into its SGF record, `batch` reviews whole
 collections into a folder and sums them up.
-The game, the models and `ReviewSettings` determine every number.
+The game, the models and `ReviewSettings` determine every number. The interactive page is in `web`.
 """
 
 from __future__ import annotations

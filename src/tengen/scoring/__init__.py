@@ -1,4 +1,8 @@
-"""Score finished games: find the dead stones, learned from final scores alone."""
+"""Score finished games: find the dead stones, learned from final scores alone.
+
+`learner` is the model with its `features`, `judging` says whether a game is over and what is dead,
+`game_score` scores a record. It chooses no moves; counting is in `board`.
+"""
 
 from __future__ import annotations
 

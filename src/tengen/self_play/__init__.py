@@ -1,4 +1,7 @@
-"""Networks that learn by self-play, from the rules alone; see `network` for designs and inputs."""
+"""Networks that learn by self-play, from the rules alone; see `network` for designs and inputs.
+
+`search` plays many games at once, `training` learns from them, `parallel_games` spreads the games.
+"""
 
 from __future__ import annotations
 
