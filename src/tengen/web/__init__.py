@@ -3,6 +3,6 @@
 `app` puts the server together from `services` (`games`, `reviews`) and routes (`game_routes`,
 `review_routes`, `look_routes`). Child processes, run by `workers`, do the work: `tasks`,
 `machines`, `artifacts`, and uploads in `positions`. The page's sources are in `web/` at the root of
-the project; `static` holds what is built from them. No search is here, and rules only to draw a move at once:
-the page asks for the answers of the packages below.
+the project; `static` holds what is built from them. The answers come from the
+packages below: no search is here, and the page knows rules only to draw a move at once.
 """
