@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-LIMIT = 40_000
+LIMIT = 34_000
 ROOT = Path(__file__).parents[1]
 
 

@@ -136,10 +136,10 @@ def see(url: str) -> None:
         )
         page.wait_for_timeout(1000)
         page.keyboard.press("End")
-        page.evaluate("scrollTo(0, document.querySelector('h2').offsetTop - 20)")
-        boards = "document.querySelectorAll('.shudan-goban').length > 4"
-        page.wait_for_function(boards, timeout=400_000)
-        page.wait_for_timeout(5000)
+        page.locator("button.picture").nth(5).wait_for(timeout=400_000)
+        page.locator(".placeholder").last.wait_for(state="detached", timeout=400_000)
+        page.wait_for_timeout(2000)
+        page.locator("h2").first.evaluate("title => scrollTo(0, title.offsetTop - 20)")
 
     shoot("see", f"{url}/#/see", look)
 

@@ -138,6 +138,9 @@ def test_a_game_goes_on_after_the_server_was_killed(make_server, open_page, clic
 
 def test_keyboard_only(server, open_page, client):
     page = open_page(server.url)
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Begin").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/#/play/*")

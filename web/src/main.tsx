@@ -16,6 +16,7 @@ import { Reviews } from "./reviews";
 import { Score } from "./score";
 import { See } from "./see";
 import { language, LANGUAGES, store, stored, t, type Key } from "./i18n";
+import { useKeys } from "./parts";
 import { ProblemPage, Problems } from "./problems";
 import { isSoundOn, knock, setSound } from "./sound";
 import { Announcer } from "./status";
@@ -139,6 +140,42 @@ function useGifts(): void {
   }, []);
 }
 
+const KEYS: [Key, Key][] = [
+  ["play", "playKeys"],
+  ["problems", "problemKeys"],
+  ["review", "reviewKeysNote"],
+  ["study", "studyKeys"],
+  ["score", "scoreKeys"],
+  ["see", "seeKeys"],
+];
+
+/** A list of keys, which a question mark opens on any page. */
+function Keys() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useKeys((key) => {
+    if (key !== "?") return false;
+    if (!dialog.current!.open) dialog.current!.showModal();
+    return true;
+  });
+  return (
+    <dialog ref={dialog} class="keys" aria-labelledby="keys-title">
+      <h2 id="keys-title">{t("keys")}</h2>
+      <p>{t("stepKeys")}</p>
+      <dl>
+        {KEYS.map(([page, text]) => (
+          <div key={text}>
+            <dt>{t(page)}</dt>
+            <dd>{t(text)}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button class="primary">{t("dismiss")}</button>
+      </form>
+    </dialog>
+  );
+}
+
 function Page() {
   const [name, argument] = useHash();
   const [title, view] = VIEWS[name]!;
@@ -168,6 +205,7 @@ function Page() {
         <Preferences />
       </header>
       {view(argument)}
+      <Keys />
       <Announcer />
     </>
   );

@@ -76,7 +76,7 @@ export function useKeys(onKey: (key: string) => boolean): void {
     const listen = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       const target = event.target as HTMLElement;
-      if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, .scroll")) return;
+      if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, dialog, .scroll")) return;
       // Arrow keys choose in a row of radio buttons.
       if (event.key.startsWith("Arrow") && target.closest("input[type=radio]")) return;
       if (latest.current(event.key)) event.preventDefault();

@@ -413,7 +413,11 @@ function Progress({ review, retry }: { review: Review; retry?: () => void }) {
     );
   }
   const { remark } = review.game;
-  if (review.status === "done") return remark ? <p class="warning">{t("recordStops", { remark })}</p> : null;
+  if (review.status === "done") {
+    if (!remark) return null;
+    const [told, n] = [remark.replace(/^[^:]*: /, ""), review.game.positions.length - 1];
+    return <p class="warning">{t("recordStops", { n, reason: told })}</p>;
+  }
   if (!progress) return <p class="progress">{t("waitingForOthers")}</p>;
   return (
     <p class="progress">

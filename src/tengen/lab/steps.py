@@ -233,10 +233,8 @@ def _run(
         # The time of an earlier, killed attempt is included.
         with Resources(place / f"{step.name}.cost") as resources:
             key = f"{step.name} {fingerprint(step.settings)}"
-            made = [
-                replace(each, rows=list(each.rows))
-                for each in step.run(replace(context, at=at, step=key))
-            ]
+            parts = step.run(replace(context, at=at, step=key))
+            made = [replace(each, rows=rows) for each in parts if (rows := list(each.rows))]
         _write_rows(step, made, context, resources.used)
         path = place / f"{step.name}.json"
         more = {"version": __version__, "settings": step.settings}

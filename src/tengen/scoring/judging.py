@@ -420,4 +420,4 @@ def draw_survival(board: Board, blocks: Sequence[BlockSurvival]) -> str:
     """Draw the board as SVG with each block's chance in percent; doomed blocks are faint."""
     labels: dict[Move, str | Mark] = {b.stones[0]: f"{100 * b.chance:.0f}" for b in blocks}
     dead: list[Move] = [stone for b in blocks if b.chance < _FAINT for stone in b.stones]
-    return board.svg(marks=labels, dead=dead)
+    return board.svg(marks=labels, dead=dead, cell=40)
