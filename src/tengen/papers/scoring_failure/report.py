@@ -150,7 +150,8 @@ def _failure_table(rows: Evidence, games: int) -> Table:
         f"{trainings} trainings of each. Errors and typical (median) predictions in points are "
         "medians over trainings, on the training games; predicting komi and prisoners only errs "
         f"by {trivial} points. {tested:,} games are held out, the same for all trainings. Exact: "
-        "the predicted score, rounded to half a point; counted right: by the rules, after the blocks called dead are removed.",
+        "the predicted score, rounded to half a point; counted right: by the rules, after the "
+        "blocks called dead are removed.",
         key=f"failure-{games}",
     )  # fmt: skip
 
