@@ -2,12 +2,14 @@
 
     python scripts/build_site.py
 
-The pages are copied to `build/docs`; there the cards of the shipped models follow `models.md`, and
-the help of every command follows `reference/commands.md`.
+The pages are copied to `build/docs`. There the cards of the shipped models follow `models.md`, the
+help of every command follows `reference/commands.md`, and the programs that `gallery.md` links to
+stand in it.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -23,16 +25,25 @@ from tengen.models.store import SHIPPED
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "docs"
+_PROGRAM = re.compile(r"^\[`(examples/[\w.]+)`\]\(\S+\)$", re.M)
 
 
 def write_pages() -> None:
     """Copy the pages and write the generated ones beside them."""
     shutil.rmtree(PAGES, ignore_errors=True)
     shutil.copytree(ROOT / "docs", PAGES)
+    gallery = PAGES / "gallery.md"
+    shown = _PROGRAM.sub(_program, gallery.read_text(encoding="utf-8"))
+    gallery.write_text(shown, encoding="utf-8")
     with (PAGES / "models.md").open("a", encoding="utf-8") as page:
         page.writelines(f"\n{_card(*entry)}" for entry in _cards())
     with (PAGES / "reference" / "commands.md").open("a", encoding="utf-8") as page:
         page.write(f"\n{_commands()}")
+
+
+def _program(link: re.Match[str]) -> str:
+    """Return a program as a block of code, in place of a link on a line of its own."""
+    return f"```python\n{(ROOT / link[1]).read_text(encoding='utf-8')}```"
 
 
 def main() -> int:

@@ -136,9 +136,10 @@ def see(url: str) -> None:
         )
         page.wait_for_timeout(1000)
         page.keyboard.press("End")
+        page.locator("button.picture").nth(5).wait_for(timeout=400_000)
+        page.locator(".placeholder").last.wait_for(state="detached", timeout=400_000)
+        page.wait_for_timeout(2000)
         page.locator("h2").first.evaluate("title => scrollTo(0, title.offsetTop - 20)")
-        page.locator(".shudan-goban").nth(5).wait_for(timeout=400_000)
-        page.wait_for_timeout(5000)
 
     shoot("see", f"{url}/#/see", look)
 

@@ -96,10 +96,11 @@ def _headlines(links: str) -> str:
         for result in _report(name).claims:
             claim = result.claim
             if claim.headline:
+                word = claim_row(result)[-1]
                 page = f"[{paper.cited}]({links}{_page(name)})"
                 ours = f"{show_estimate(result.ours, claim.unit)}, {claim_units(result)}"
                 said = show(claim.figure, None, claim.unit)
-                rows.append([page, f"{claim.where}: {claim.what}", said, ours, result.verdict])
+                rows.append([page, f"{claim.where}: {claim.what}", said, ours, word])
     return _table(["paper", "claim", "paper's figure", "here", "verdict"], rows)
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +50,14 @@ class Estimate:
         """Estimate a mean from one value per unit; fewer than two give no interval."""
         spread = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
         return cls(float(np.mean(values)), mean_interval(values), len(values), spread)
+
+    @classmethod
+    def shares(cls, values: Sequence[float]) -> Estimate:
+        """Estimate a mean share from one share per unit; its interval ends at 0 and 1."""
+        ours = cls.of(values)
+        if ours.interval is None:
+            return ours
+        return replace(ours, interval=(max(ours.interval[0], 0.0), min(ours.interval[1], 1.0)))
 
     @classmethod
     def rate(cls, successes: float, trials: int) -> Estimate:

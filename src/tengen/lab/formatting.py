@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tengen.lab.decisions import Estimate
+from tengen.lab.decisions import Estimate
 
 
 def show(value: float | None, interval: Sequence[float] | None = None, unit: str = "") -> str:
@@ -33,6 +31,11 @@ def show(value: float | None, interval: Sequence[float] | None = None, unit: str
 def show_estimate(ours: Estimate, unit: str = "") -> str:
     """Format an estimate with its interval."""
     return show(ours.mean, ours.interval, unit)
+
+
+def show_shares(values: Sequence[float]) -> str:
+    """Format the mean of shares, one per independent unit, with its interval."""
+    return show_estimate(Estimate.shares(values), "%")
 
 
 def percent(rate: float, interval: Sequence[float] | None = None) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tengen.lab.decisions import Estimate
 from tengen.lab.evidence import Evidence, find_evidence
-from tengen.lab.formatting import percent, show_estimate
+from tengen.lab.formatting import percent, show_estimate, show_shares
 from tengen.lab.papers import read_paper
 from tengen.lab.report import Answer, ClaimResult, PaperReport, claim_result, gain_answer
 from tengen.lab.result import Figure, Line, Plot, Table
@@ -180,7 +180,7 @@ def _opponents(panel: Evidence) -> str:
 def _panel_table(table: str, panel: Evidence) -> Table:
     wins = wins_of(panel)
     rows = [
-        [f"{g:,}", show_estimate(Estimate.of([curve[g] for curve in wins.values()]), "%")]
+        [f"{g:,}", show_shares([curve[g] for curve in wins.values()])]
         + [percent(curve[g]) for curve in wins.values()]
         for g in next(iter(wins.values()))
     ]
@@ -199,7 +199,7 @@ def _learning_table(panel: Evidence) -> Table:
         games = panel if opponent == "all" else panel.where(opponent=opponent)
         curves = list(wins_of(games).values())
         ends = [[list(curve.values())[end] for curve in curves] for end in (0, -1)]
-        shown = [show_estimate(Estimate.of(values), "%") for values in ends]
+        shown = [show_shares(values) for values in ends]
         rows.append([opponent, *shown, show_estimate(_gain(games), "%")])
     generations = panel.run.settings["generations"]
     columns = ["opponent", "generation 0", f"generation {generations}", "gain"]
@@ -234,7 +234,7 @@ def _changes(changes: Evidence) -> list[Answer]:
 def _changes_table(changes: Evidence) -> Table:
     rows: list[Sequence[str]] = []
     for change, games in changes.groups("change"):
-        final = Estimate.of(list(_finals(games).values()))
+        final = Estimate.shares(list(_finals(games).values()))
         gain = None if change == "none" else _against_none(changes, change)
         shown = "" if gain is None else show_estimate(gain, "%")
         rows.append([change, show_estimate(_gain(games), "%"), show_estimate(final, "%"), shown])

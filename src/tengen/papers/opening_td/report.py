@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tengen.extras import import_extra
 from tengen.lab.decisions import Estimate
 from tengen.lab.evidence import Evidence, find_evidence
-from tengen.lab.formatting import percent, show_estimate
+from tengen.lab.formatting import percent, show_estimate, show_shares
 from tengen.lab.papers import read_paper
 from tengen.lab.report import Answer, ClaimResult, PaperReport, claim_result, gain_answer
 from tengen.lab.result import Bars, Figure, Line, Plot, Series, Table
@@ -68,14 +68,6 @@ def _each(part: Any, evidence: Evidence | None) -> Iterator[Part]:
 
 
 # ----- Shares of games won -----
-
-
-def share(values: Sequence[float]) -> Estimate:
-    """Estimate a share of games from one value per training; its interval ends at 0 and 1."""
-    ours = Estimate.of(values)
-    if ours.interval is None:
-        return ours
-    return replace(ours, interval=(max(ours.interval[0], 0.0), min(ours.interval[1], 1.0)))
 
 
 def curves_of(points: Evidence) -> dict[str, dict[int, list[float]]]:
@@ -137,11 +129,11 @@ def _figure_4(points: Evidence | None, gnugo: Evidence | None) -> Iterator[Part]
         claim = partial(claim_result, evidence=evidence, full=full)
         for player, curve in curves.items():
             id = "huang.gnugo.figure4" if note else f"huang.figure4.{player.partition('-')[2]}"
-            yield claim(PAPER.claims[id], share(list(curve.values())[-1]))
+            yield claim(PAPER.claims[id], Estimate.shares(list(curve.values())[-1]))
             lines.append(_line(f"{player.replace('-', ', ')}{note}", curve))
         if not note:
             first = [each for curve in curves.values() for each in curve.get(0, [])]
-            yield claim(PAPER.claims["huang.figure4.untrained"], share(first))
+            yield claim(PAPER.claims["huang.figure4.untrained"], Estimate.shares(first))
         key = "figure-4-gnugo" if note else "figure-4"
         title = f"Figure 4{note}: games won against random openings"
         note = f"Mean of {_trainings(evidence)}; the paper: half at first, just over 75 % at 3,000."
@@ -153,7 +145,7 @@ def _figure_4(points: Evidence | None, gnugo: Evidence | None) -> Iterator[Part]
 
 
 def _line(name: str, curve: Mapping[int, list[float]]) -> Line:
-    ours = [share(values) for values in curve.values()]
+    ours = [Estimate.shares(values) for values in curve.values()]
     mean, ends = [each.mean for each in ours], [each.interval for each in ours]
     known = [end for end in ends if end is not None]
     if len(known) < len(ends):
@@ -170,7 +162,7 @@ def _curve_table(title: str, curves: Mapping[str, Mapping[int, list[float]]]) ->
         [
             f"{openings:,}",
             *(
-                show_estimate(share(curve[openings]), "%") if openings in curve else ""
+                show_shares(curve[openings]) if openings in curve else ""
                 for curve in curves.values()
             ),
         ]
@@ -223,7 +215,9 @@ def _input_tables(matches: Evidence) -> Iterator[Part]:
         claim = partial(claim_result, evidence=matches, full=enough and complete)
         if complete:
             for features, values in shares.items():
-                yield claim(PAPER.claims[f"huang.{wins}.{encoding}.{features}"], share(values))
+                yield claim(
+                    PAPER.claims[f"huang.{wins}.{encoding}.{features}"], Estimate.shares(values)
+                )
             order = Estimate.of(orders_of(shares, paper))
             yield claim(PAPER.claims[f"huang.order.{encoding}"], order)
         yield _wins_table(encoding, shares, paper if complete else {}, matches)
@@ -256,7 +250,7 @@ def _wins_table(
     names = sorted(shares, key=lambda f: paper.get(f, float(np.mean(shares[f]))))
     rows = []
     for name in names:
-        row = [name, show_estimate(share(shares[name]), "%")]
+        row = [name, show_shares(shares[name])]
         if paper:
             row.append(f"{paper[name]:.0%}" + (f" ({other[name]:.0%})" if name in other else ""))
         rows.append(row)
@@ -374,15 +368,15 @@ def _twins(matches: Evidence, enough: bool) -> Iterator[Part]:
     paper = PAPER.figures("huang.table5")
     for features, values in shares.items():
         claim = PAPER.claims[f"huang.table5.{features}"]
-        yield claim_result(claim, share(values), matches, full=enough)
-    rows = [[f, show_estimate(share(v), "%"), f"{paper[f]:.0%}"] for f, v in shares.items()]
+        yield claim_result(claim, Estimate.shares(values), matches, full=enough)
+    rows = [[f, show_shares(v), f"{paper[f]:.0%}"] for f, v in shares.items()]
     for feature in (*_FEATURES, ""):
         own = [values for features, values in shares.items() if feature in features]
         if own:
             theirs = [figure for features, figure in paper.items() if feature in features]
             name = f"mean of those with {feature}" if feature else "mean of all"
             means = np.mean(own, axis=0).tolist()
-            rows.append([name, show_estimate(share(means), "%"), f"{np.mean(theirs):.0%}"])
+            rows.append([name, show_shares(means), f"{np.mean(theirs):.0%}"])
     title = "Table 5: wins of binary players against their scalar twins"
     yield Table(title, ["player", "here", "paper"], rows, f"{_trainings(matches)}.", key="table-5")
 
@@ -395,7 +389,7 @@ def _gnugo_tables(matches: Evidence) -> Iterator[Part]:
     shares, paper = wins_of(matches, "scalar"), PAPER.figures("huang.table1.scalar")
     complete = set(shares) == set(SETS)
     names = sorted(shares, key=lambda f: paper[f])
-    rows = [[f, show_estimate(share(shares[f]), "%"), f"{paper[f]:.0%}"] for f in names]
+    rows = [[f, show_shares(shares[f]), f"{paper[f]:.0%}"] for f in names]
     note = f"{_trainings(matches)}, finished by {matches.run.settings['expert']}."
     if complete and (orders := orders_of(shares, paper)):
         note += f" Rank correlation with the paper's order: {np.mean(orders):+.2f}."
@@ -434,7 +428,7 @@ def _matches_table(
     """Show pairs of players of the same seed."""
     known = names or {}
     rows = [
-        [known.get(a, a), known.get(b, b), show_estimate(share(values), "%")]
+        [known.get(a, a), known.get(b, b), show_shares(values)]
         for (a, b), values in pairs_of(matches).items()
     ]
     note = f"{_trainings(matches)}, {matches.run.settings['pair_games']} games a pair."

@@ -14,7 +14,7 @@ from tengen.arrays import FloatArray
 from tengen.lab.decisions import Estimate
 from tengen.lab.drawing import kernel_sheet
 from tengen.lab.evidence import Evidence, find_evidence
-from tengen.lab.formatting import number, percent, show_estimate
+from tengen.lab.formatting import number, percent, show_estimate, show_shares
 from tengen.lab.papers import read_paper
 from tengen.lab.report import Answer, ClaimResult, PaperReport, answer, claim_result, gain_answer
 from tengen.lab.result import Figure, Line, Picture, Plot, Table
@@ -79,13 +79,6 @@ def is_full(rows: Evidence) -> bool:
     settings = rows.run.settings
     enough = settings.get("games", 0) >= ISN_GAMES and settings.get("board") == 9
     return bool(enough and settings.get("rate") == 5e-6 and not settings.get("model"))
-
-
-def _share(shares: Sequence[float]) -> str:
-    """Show a mean over trainings; no share is below 0 or above 1."""
-    ours = Estimate.of(shares)
-    low, high = ours.interval or (math.nan, math.nan)
-    return percent(ours.mean, ours.interval and (max(low, 0.0), min(high, 1.0)))
 
 
 def _how_long(rows: Evidence) -> str:
@@ -214,7 +207,7 @@ def _tournament(found: _Found, rows: Evidence) -> None:
 
 
 def _mean_and_each(shares: Sequence[float]) -> list[str]:
-    return [_share(shares), *(percent(share) for share in shares)]
+    return [show_shares(shares), *(percent(share) for share in shares)]
 
 
 def _some(values: list[int], count: int) -> list[int]:
@@ -238,7 +231,7 @@ def _panel(found: _Found, rows: Evidence) -> None:
     for opponent in opponents:
         lines.append(Line(opponent, steps, [float(np.mean(shares[at, opponent])) for at in steps]))
     for at in _some(steps, 11):
-        cells = [_share(shares[at, opponent]) for opponent in opponents]
+        cells = [show_shares(shares[at, opponent]) for opponent in opponents]
         table.append([f"{at:,}", *cells])
     title = "Snapshots against fixed opponents"
     found.figures.append(
@@ -268,7 +261,7 @@ def _designs(found: _Found, rows: Evidence) -> None:
         cells = [_DESIGNS.get(design, design)]
         for opponent in np.unique(rows["opponent"]).tolist():
             shares = _shares(of.where(opponent=opponent))
-            cells.append(_share(shares) if shares else "")
+            cells.append(show_shares(shares) if shares else "")
         table.append(cells)
     against = [f"against {name}" for name in np.unique(rows["opponent"]).tolist()]
     note = f"{rows.run.settings['games']:,} games of training each, with the same seeds; share of "
@@ -421,9 +414,9 @@ def _evolution(found: _Found, rows: Evidence) -> None:
         lines.append(Line(names[method], steps, means))
     for at in _some(steps, 7):
         shares = [[curve[at] for curve in curves[method].values()] for method in names]
-        table.append([f"{at:,}", *(_share(each) for each in shares)])
+        table.append([f"{at:,}", *(show_shares(each) for each in shares)])
     falls = {method: [_falls(curve) for curve in curves[method].values()] for method in names}
-    table.append(["mean fall between snapshots"] + [_share(each) for each in falls.values()])
+    table.append(["mean fall between snapshots"] + [show_shares(each) for each in falls.values()])
     title = "Evolution and temporal differences from the same start"
     found.figures.append(Plot(title, "games", "share won against the start", lines))
     note = "Share of games won against the common start; intervals over trainings."
