@@ -198,7 +198,7 @@ def test_idle_and_slow_connections_are_closed(monkeypatch, tmp_path):
 def test_a_failed_review_can_be_tried_again(own_server, wait_for):
     with own_server.client() as client:
         made = client.post("/api/reviews?name=a.sgf&quick=true", content=b"(;SZ[5];B[cc])").json()
-        way = f"/api/reviews/{made[0]['id']}"
+        way = f"/api/reviews/{made['reviews'][0]['id']}"
         wait_for(lambda: client.get(way).json()["status"] == "done")
         assert client.post(f"{way}/retry").status_code == 422
         own_server.kill()

@@ -149,8 +149,9 @@ def _failure_table(rows: Evidence, games: int) -> Table:
         body,
         f"{trainings} trainings of each. Errors and typical (median) predictions in points are "
         "medians over trainings, on the training games; predicting komi and prisoners only errs "
-        f"by {trivial} points. {tested:,} games are held out. Exact: the predicted score, rounded "
-        "to half a point; counted right: by the rules, after the blocks called dead are removed.",
+        f"by {trivial} points. {tested:,} games are held out, the same for all trainings. Exact: "
+        "the predicted score, rounded to half a point; counted right: by the rules, after the "
+        "blocks called dead are removed.",
         key=f"failure-{games}",
     )  # fmt: skip
 
@@ -277,7 +278,9 @@ def _bootstrap(rows: Evidence) -> PaperReport:
          "held-out games counted right", "spread of these over choices", "9x9 games of people"],
         body,
         f"{games:,} games without labels, {tested:,} held out; {trainings} choices of the labelled "
-        "games, each a training.", key="bootstrap",
+        "games, each a training. A label is wrong if the shipped scorer judges otherwise and "
+        "explains the game's score; it is no independent judge, for it has the same features.",
+        key="bootstrap",
     )  # fmt: skip
     plot = Plot(
         "Held-out games counted right after growing labels", "labelled games to begin with",
