@@ -10,6 +10,7 @@ import { Arena } from "./arena";
 import { Explore } from "./explore";
 import { Laboratory } from "./laboratory";
 import { NewGame } from "./newgame";
+import { Papers } from "./papers";
 import { Play } from "./play";
 import { Reviewed, ReviewPage } from "./review";
 import { Reviews } from "./reviews";
@@ -32,6 +33,7 @@ const VIEWS: Record<string, [title: Key, view: View]> = {
   score: ["score", () => <Score />],
   see: ["see", () => <See />],
   explore: ["explore", () => <Explore />],
+  papers: ["papers", (id) => <Papers id={id} />],
   arena: ["arena", (argument) => <Arena argument={argument} />],
   laboratory: ["laboratory", (argument) => <Laboratory argument={argument} />],
   api: ["api", () => <ApiPage />],

@@ -1,8 +1,10 @@
 // German.
 
 import type { Texts } from "./en";
+import { papers } from "./papers";
 
 export const de: Texts = {
+  ...papers.de,
   play: "Spielen",
   problems: "Aufgaben",
   review: "Partieanalyse",

@@ -1,6 +1,9 @@
 // English: the texts that every other language translates. Go's own terms are those of players.
 
+import { papers } from "./papers";
+
 export const en = {
+  ...papers.en,
   // Pages
   play: "Play",
   problems: "Problems",

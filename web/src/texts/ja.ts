@@ -1,8 +1,10 @@
 // Japanese.
 
 import type { Texts } from "./en";
+import { papers } from "./papers";
 
 export const ja: Texts = {
+  ...papers.ja,
   play: "対局",
   problems: "問題",
   review: "検討",

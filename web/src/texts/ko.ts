@@ -1,8 +1,10 @@
 // Korean.
 
 import type { Texts } from "./en";
+import { papers } from "./papers";
 
 export const ko: Texts = {
+  ...papers.ko,
   play: "대국",
   problems: "문제",
   review: "복기",

@@ -1,8 +1,10 @@
 // Chinese (simplified).
 
 import type { Texts } from "./en";
+import { papers } from "./papers";
 
 export const zh: Texts = {
+  ...papers.zh,
   play: "对局",
   problems: "习题",
   review: "复盘",
