@@ -8,6 +8,7 @@ the end all players are rated from all games, the ladder's and the new ones.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -208,6 +209,17 @@ def rank_of(elo: float) -> str:
     if above < 0:
         return f"{min(-above, _WEAKEST_KYU)} kyu"
     return f"{min(above + 1, _STRONGEST_DAN)} dan"
+
+
+def elo_of(rank: str) -> float:
+    """Return the rating in the middle of a rank such as `8 kyu`, `8k`, `1 dan` or `1d`."""
+    found = re.fullmatch(r"\s*(\d{1,2})\s*(k|kyu|d|dan)\s*", rank.lower())
+    number = int(found[1]) if found else 0
+    is_dan = found is not None and found[2].startswith("d")
+    if not 1 <= number <= (_STRONGEST_DAN if is_dan else _WEAKEST_KYU):
+        raise SpecError(f"{rank!r} is no rank from {_WEAKEST_KYU} kyu to {_STRONGEST_DAN} dan")
+    above = number - 1 if is_dan else -number
+    return _ANCHOR + ELO_PER_RANK * (above + _ANCHOR_KYU)
 
 
 def level_ratings(size: str, path: Path = RECORD) -> dict[int, dict[str, Any]]:
