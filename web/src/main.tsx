@@ -12,14 +12,15 @@ import { Home } from "./home";
 import { Laboratory } from "./laboratory";
 import { Library } from "./library";
 import { NewGame } from "./newgame";
+import { Papers } from "./papers";
 import { Play } from "./play";
 import { Reviewed, ReviewPage } from "./review";
 import { Reviews } from "./reviews";
 import { Score } from "./score";
-import { See } from "./see";
 import { language, LANGUAGES, store, stored, t, type Key } from "./i18n";
 import { useKeys } from "./parts";
 import { ProblemPage, Problems } from "./problems";
+import { See } from "./see";
 import { isSoundOn, knock, setSound } from "./sound";
 import { Announcer } from "./status";
 import { openFile, openStudy, Study } from "./study";
@@ -35,7 +36,7 @@ const VIEWS: Record<string, [title: Key, view: View]> = {
   score: ["score", () => <Score />],
   explore: ["explore", () => <Explore />],
   library: ["library", () => <Library />],
-  papers: ["see", () => <See />],
+  papers: ["papers", (id) => <Papers id={id} />],
   see: ["see", () => <See />],
   laboratory: ["laboratory", (argument) => <Laboratory argument={argument} />],
   arena: ["arena", (argument) => <Arena argument={argument} />],
@@ -49,11 +50,8 @@ const SECTIONS: [title: Key, views: string[]][] = [
   ["problems", ["problems"]],
   ["study", ["study", "score", "explore"]],
   ["library", ["library"]],
-  ["papers", ["papers", "laboratory", "arena", "api"]],
+  ["papers", ["papers", "see", "laboratory", "arena", "api"]],
 ];
-
-/** Views that have no link of their own in the section where they are shown. */
-const SHOWN_AS: Record<string, string> = { see: "papers" };
 
 /** Decode an argument of the address; one that cannot be is taken as it is. */
 function decoded(argument: string): string {
@@ -219,8 +217,7 @@ function Page() {
     document.title = `${t(title)} · Tengen`;
   }, [title]);
   useGifts();
-  const here = SHOWN_AS[name] ?? name;
-  const views = SECTIONS.find(([, views]) => views.includes(here))?.[1] ?? [];
+    const views = SECTIONS.find(([, views]) => views.includes(name))?.[1] ?? [];
   return (
     <>
       <header>
@@ -232,7 +229,7 @@ function Page() {
             <a
               key={text}
               href={`#/${first}`}
-              aria-current={first === here ? "page" : others.includes(here) ? "true" : undefined}
+              aria-current={first === name ? "page" : others.includes(name) ? "true" : undefined}
             >
               <SectionIcon name={text} />
               <span>{t(text)}</span>
@@ -244,7 +241,7 @@ function Page() {
       {views.length > 1 && (
         <nav class="tabs" aria-label={t("viewsHere")}>
           {views.map((key) => (
-            <a key={key} href={`#/${key}`} aria-current={key === here ? "page" : undefined}>
+            <a key={key} href={`#/${key}`} aria-current={key === name ? "page" : undefined}>
               {t(VIEWS[key]![0])}
             </a>
           ))}

@@ -1,8 +1,10 @@
 // German.
 
 import type { Texts } from "./en";
+import { papers } from "./papers";
 
 export const de: Texts = {
+  ...papers.de,
   play: "Spielen",
   problems: "Aufgaben",
   review: "Analyse",
@@ -16,7 +18,6 @@ export const de: Texts = {
   pages: "Seiten",
   start: "Start",
   library: "Bibliothek",
-  papers: "Arbeiten",
   viewsHere: "Ansichten dieses Bereichs",
   homeTitle: "Was möchtest du tun?",
   homePlay: "Spielen",

@@ -1,6 +1,9 @@
 // English: the texts that every other language translates. Go's own terms are those of players.
 
+import { papers } from "./papers";
+
 export const en = {
+  ...papers.en,
   // Pages
   play: "Play",
   problems: "Problems",
@@ -15,7 +18,6 @@ export const en = {
   pages: "Pages",
   start: "Start",
   library: "Library",
-  papers: "Papers",
   viewsHere: "Views of this section",
   homeTitle: "What would you like to do?",
   homePlay: "Play",

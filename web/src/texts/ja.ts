@@ -1,8 +1,10 @@
 // Japanese.
 
 import type { Texts } from "./en";
+import { papers } from "./papers";
 
 export const ja: Texts = {
+  ...papers.ja,
   play: "対局",
   problems: "問題",
   review: "検討",
@@ -16,7 +18,6 @@ export const ja: Texts = {
   pages: "ページ",
   start: "スタート",
   library: "棋譜",
-  papers: "論文",
   viewsHere: "この項目のページ",
   homeTitle: "何をしますか？",
   homePlay: "対局する",

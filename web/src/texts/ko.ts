@@ -1,8 +1,10 @@
 // Korean.
 
 import type { Texts } from "./en";
+import { papers } from "./papers";
 
 export const ko: Texts = {
+  ...papers.ko,
   play: "대국",
   problems: "문제",
   review: "복기",
@@ -16,7 +18,6 @@ export const ko: Texts = {
   pages: "페이지",
   start: "시작",
   library: "기보함",
-  papers: "논문",
   viewsHere: "이 항목의 화면",
   homeTitle: "무엇을 할까요?",
   homePlay: "대국하기",

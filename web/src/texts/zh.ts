@@ -1,8 +1,10 @@
 // Chinese (simplified).
 
 import type { Texts } from "./en";
+import { papers } from "./papers";
 
 export const zh: Texts = {
+  ...papers.zh,
   play: "对局",
   problems: "习题",
   review: "复盘",
@@ -16,7 +18,6 @@ export const zh: Texts = {
   pages: "页面",
   start: "开始",
   library: "棋谱库",
-  papers: "论文",
   viewsHere: "本栏页面",
   homeTitle: "想做什么？",
   homePlay: "下棋",
