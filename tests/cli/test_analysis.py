@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from tengen.board import Board
+from tengen.cli.servers import moves_of_rank
 from tengen.contracts import Candidate, Player, SearchInfo
 from tengen.errors import EngineError
 from tengen.gtp.analysis import AnalysisServer
@@ -410,3 +411,34 @@ def test_a_bug_in_reading_a_query_does_not_end_the_server(
     assert broken["error"].startswith("internal error: ZeroDivisionError") and broken["id"] == "q"
     assert answered["id"] == "next"
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", [9, 13])
+def test_a_profile_is_the_level_of_its_rank(size: int) -> None:
+    def policy(profile: str, moves: int = 2) -> np.ndarray:
+        asked = query(
+            boardXSize=size,
+            boardYSize=size,
+            moves=[["B", "C3"], ["W", "C4"]][:moves],
+            maxVisits=2,
+            overrideSettings={"humanSLProfile": profile},
+        )
+        [answer] = ask(asked, people=moves_of_rank)
+        shown = {info["move"]: info["humanPrior"] for info in answer["moveInfos"]}
+        found = np.array(answer["humanPolicy"])
+        assert found[found > 0].sum() == pytest.approx(1, abs=1e-4)
+        assert all(0 <= prior <= found.max() for prior in shown.values())
+        return found
+
+    weak, strong = policy("rank_18k"), policy("preaz_5k")
+    assert weak.max() < strong.max()
+    # Black's rank, then White's: only that of the side to move counts.
+    assert (policy("rank_18k_5k") == weak).all()
+    assert (policy("rank_18k_5k", 1) == policy("rank_1d_5k", 1)).all()
+    assert (policy("rank_9d") == policy("proyear_1990")).all()
+
+
+@pytest.mark.parametrize("profile", ["rank_30k", "rank_10d", "5k", "rank_5k_5k_5k", "proyear_90"])
+def test_an_unknown_profile_names_its_field(profile: str) -> None:
+    [refusal] = ask(query(overrideSettings={"humanSLProfile": profile}))
+    assert refusal["field"] == "overrideSettings.humanSLProfile" and refusal["error"]

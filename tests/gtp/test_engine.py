@@ -152,8 +152,33 @@ def test_rules_are_told_and_changed_in_katagos_words(talk) -> None:
     assert talk.refused("kata-set-rule suicide false").startswith("the game so far breaks")
     for bad in ("martian", "{", "[1]", '{"ko": "SPIGHT"}', '{"hasButton": true}', '{"x": 1}'):
         assert talk.refused(f"kata-set-rules {bad}")
-    talk("clear_board", "kata-set-rules ancient-area", "kgs-rules chinese-ogs")
+    talk("clear_board", "kgs-rules chinese-ogs")
     assert json.loads(talk("kata-get-rules"))["whiteHandicapBonus"] == "N"
+    for name in ("stone-scoring", "ancient-area", "ancient-territory", "aga-button"):
+        assert name in talk.refused(f"kata-set-rules {name}")
+    assert json.loads(talk("kata-get-rules"))["whiteHandicapBonus"] == "N"
+
+
+@pytest.mark.parametrize(
+    ("name", "ko", "suicide", "bonus"),
+    [
+        ("tromp-taylor", "POSITIONAL", True, "0"),
+        ("chinese", "SIMPLE", False, "N"),
+        ("chinese-ogs", "POSITIONAL", False, "N"),
+        ("chinese-kgs", "POSITIONAL", False, "N"),
+        ("japanese", "SIMPLE", False, "0"),
+        ("korean", "SIMPLE", False, "0"),
+        ("aga", "SITUATIONAL", False, "N-1"),
+        ("bga", "SITUATIONAL", False, "N-1"),
+        ("new-zealand", "SITUATIONAL", True, "0"),
+        ("goe", "POSITIONAL", True, "0"),
+    ],
+)
+def test_katagos_names_of_rules(talk, name: str, ko: str, suicide: bool, bonus: str) -> None:
+    talk("boardsize 5", f"kata-set-rules {name}")
+    rules = json.loads(talk("kata-get-rules"))
+    assert (rules["ko"], rules["suicide"], rules["whiteHandicapBonus"]) == (ko, suicide, bonus)
+    assert rules["scoring"] == ("TERRITORY" if name in ("japanese", "korean") else "AREA")
     assert "martian" in talk.refused("kgs-rules martian")
 
 

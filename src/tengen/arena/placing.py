@@ -8,6 +8,7 @@ the end all players are rated from all games, the ladder's and the new ones.
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from tengen.files import write_atomic
 from tengen.gtp.client import find_program
 from tengen.players import make_player, parse_spec, reaches_out
 from tengen.players.tengen import LEVELS, find_level
+from tengen.records.record import Rank
 
 _BLOCK = 4  # games against one rung before the next is chosen; two openings, both colours
 LADDERS = Path(__file__).parent / "ladders"
@@ -208,6 +210,28 @@ def rank_of(elo: float) -> str:
     if above < 0:
         return f"{min(-above, _WEAKEST_KYU)} kyu"
     return f"{min(above + 1, _STRONGEST_DAN)} dan"
+
+
+def elo_of(rank: str) -> float:
+    """Return the rating in the middle of a rank such as `8k`, `8 kyu` or `1d`."""
+    strength = Rank(rank).strength
+    if math.isnan(strength):
+        raise SpecError(f"{rank!r} is no rank such as 5k or 1d")
+    # Kyu count down to 1, dan up from 1: 1 dan is one rank above 1 kyu.
+    above = strength if strength < 0 else strength % 100 - 1
+    return _ANCHOR + ELO_PER_RANK * (above + _ANCHOR_KYU)
+
+
+def level_of_rank(rank: str, rows: int, cols: int, path: Path = RECORD) -> int:
+    """Return the level whose rating is nearest to a rank such as `5k`.
+
+    A board on which no level was rated takes the ratings of the next one.
+    """
+    elo = elo_of(rank)
+    sizes = {entry["size"] for entry in recorded(path)}
+    near = min(sizes, key=lambda size: abs(int(size.partition("x")[0]) - min(rows, cols)))
+    rated = level_ratings(near, path)
+    return min(rated, key=lambda level: abs(rated[level]["elo"] - elo))
 
 
 def level_ratings(size: str, path: Path = RECORD) -> dict[int, dict[str, Any]]:

@@ -48,10 +48,20 @@ class Rules:
         return rules
 
     @classmethod
-    def preset(cls, name: str) -> Rules:
-        """Return the rules of this name; accepts the spellings found in game records."""
+    def preset(cls, name: str, *, nearest: bool = False) -> Rules:
+        """Return the rules of this name; accepts the spellings found in game records.
+
+        With `nearest`, rules known by name that boards do not support become similar ones.
+        """
         key = name.strip().lower().replace("-", "_").replace(" ", "_")
         key = _ALIASES.get(key, key)
+        if key in _NEAREST:
+            other, lacking = _NEAREST[key]
+            if not nearest:
+                raise TengenError(
+                    f"{name.strip()} rules {lacking}, which is not supported; {other} is nearest"
+                )
+            key = other
         if key in PRESETS:
             return PRESETS[key]
         if (found := _SPELLED_OUT.fullmatch(key)) is None:
@@ -116,13 +126,20 @@ _ALIASES = {
     "area": "cgos",
     "territory": "japanese",
     "bga": "aga",
+    "french": "aga",
     # On these servers a position must not be repeated at all.
     "chinese_ogs": "kopositionalscoreareataxnonesui0whbn",
     "chinese_kgs": "kopositionalscoreareataxnonesui0whbn",
-    # These have a group tax of two points per group, which boards do not know.
-    "stone_scoring": "chinese",
-    "ancient_area": "chinese",
 }
+_TAX = "take two points for each group"
+_NEAREST = {
+    "stone_scoring": ("chinese", _TAX),
+    "ancient_area": ("chinese", _TAX),
+    "ancient_chinese": ("chinese", _TAX),
+    "ancient_territory": ("japanese", _TAX),
+    "aga_button": ("aga", "have a button"),
+}
+"""Rules that boards do not know: the most similar ones, and what these lack."""
 _SPELLED_OUT = re.compile(
     r"ko(?P<ko>simple|positional|situational)score(?P<scoring>area|territory)tax(?:none|seki)"
     r"sui(?P<suicide>[01])(?:button0)?(?:whb(?P<handicap_bonus>0|n|n_1))?(?:fpok[01])?"

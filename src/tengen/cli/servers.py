@@ -15,6 +15,8 @@ from tengen.commands.printing import Shown, standard_input
 from tengen.errors import SpecError, TengenError
 
 if TYPE_CHECKING:
+    from tengen.arrays import FloatArray
+    from tengen.board import Board
     from tengen.contracts import Player
 
 app = typer.Typer()
@@ -80,9 +82,24 @@ def analysis(
     source = standard_input().buffer
     parse_spec(player)  # reject a wrong name before the first query
     make = partial(make_player, player)
-    server = AnalysisServer(make, visits=visits, seed=seed, threads=threads)
+    server = AnalysisServer(make, visits=visits, seed=seed, threads=threads, people=moves_of_rank)
     Shown(quiet=quiet).remark("tengen analysis: ready for queries")
     server.run(source, sys.stdout.buffer)
+
+
+def moves_of_rank(rank: str, board: Board) -> FloatArray:
+    """Return how likely the level of a rank plays each move: its shares, or those of its visits."""
+    import numpy as np
+
+    from tengen.arena.placing import level_of_rank
+    from tengen.gtp.analysis import visit_shares
+    from tengen.players.tengen import TengenPlayer
+
+    player = TengenPlayer(level=level_of_rank(rank, board.rows, board.cols))
+    if (drawer := player.drawing_player(board)) is not None:
+        return drawer.shares(board)
+    *_, info = player.analyse(board.copy(), np.random.default_rng(0), limited=True)
+    return visit_shares(info, board)
 
 
 _TOKEN_LENGTH = 12  # characters of a token that protects the server from other machines

@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
@@ -34,8 +34,6 @@ from tengen.gtp.protocol import COLOURS, LARGEST, RESIGN, SMALLEST
 
 _IGNORED = ("rootPolicyTemperature", "rootFpuReductionMax")
 _LARGEST_KOMI, _MOST_MOVES, _MOST_TURNS = 150.0, 5000, 1000
-# Rules with a group tax of two points per group, which the board does not support.
-_TAXED = ("stone-scoring", "ancient-area")
 
 
 class QueryError(TengenError):
@@ -79,7 +77,7 @@ class _Settings(BaseModel, extra="allow"):
     humanSLProfile: StrictStr | None = Field(
         default=None, pattern=rf"^((rank|preaz)_{_RANK}(_{_RANK})?|proyear_\d{{4}})?$"
     )
-    """Name of a profile; if set, moves that people are likely to play are reported too."""
+    """Whose moves are reported besides the search's: a rank's, or both sides' ranks."""
     maxTime: _Number | None = Field(default=None, ge=0, le=1e20)
     maxVisits: _Visits = None
     maxPlayouts: _Visits = None
@@ -138,6 +136,13 @@ class Query:
     allow: dict[int, frozenset[int]]
     """Moves of each colour that must not be reported, and the only ones to report."""
 
+    def rank_of(self, colour: int) -> str:
+        """Return the rank whose moves are asked for, professionals' as 9d; empty if none is."""
+        profile = self.fields.overrideSettings.humanSLProfile or ""
+        kind, _, ranks = profile.partition("_")
+        black, _, white = ranks.partition("_")
+        return "9d" if kind == "proyear" else white if white and colour == WHITE else black
+
     @property
     def visits(self) -> int | None:
         """The limit on visits, if any."""
@@ -157,8 +162,11 @@ class Query:
         ignored = {name: getattr(fields, name) for name in _IGNORED}
         ignored |= {f"overrideSettings.{k}": v for k, v in (settings.model_extra or {}).items()}
         found += [(name, "not supported") for name, value in ignored.items() if value]
-        if str(fields.rules).strip().lower().replace("_", "-") in _TAXED:
-            found.append(("rules", "counted by area; groups pay no tax here"))
+        if isinstance(fields.rules, str):
+            try:
+                Rules.preset(fields.rules)
+            except TengenError as lacking:
+                found.append(("rules", str(lacking)))
         return found
 
 
@@ -186,7 +194,7 @@ def _rules(fields: QueryFields) -> Rules:
     name = "rules"
     try:
         if isinstance(fields.rules, str):
-            rules = Rules.preset(fields.rules)
+            rules = Rules.preset(fields.rules, nearest=True)  # KaTrain offers stone scoring
         elif isinstance(fields.rules, dict):
             rules = changed_rules(Rules(), fields.rules)
         else:
@@ -279,6 +287,7 @@ def format_result(
     board, asked, policy = turn.board, query.fields, None
     if asked.includePolicy:
         policy = visit_shares(info, board) if info.raw_policy is None else info.raw_policy
+    human = info.raw_policy if info.human_policy is None else info.human_policy
     view = asked.overrideSettings.reportAnalysisWinratesAs
     info = info.seen_by({"BLACK": BLACK, "WHITE": WHITE}.get(view, board.turn))
     shown = [c for c in info.candidates if query.allows(board.turn, c.move)]
@@ -286,7 +295,7 @@ def format_result(
         "id": query.fields.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
-        "moveInfos": [_move_info(asked, board, c, i, policy) for i, c in enumerate(shown)],
+        "moveInfos": [_move_info(asked, board, c, i, policy, human) for i, c in enumerate(shown)],
         "rootInfo": _root_info(board, info),
     }
     if asked.includeOwnership and info.ownership is not None:
@@ -295,7 +304,6 @@ def format_result(
         answer["ownershipStdev"] = _rounded(info.ownership_spread)
     if policy is not None:
         answer["policy"] = _legal(policy, board)
-    human = info.raw_policy if info.human_policy is None else info.human_policy
     if human is not None and (asked.includePolicy or asked.overrideSettings.humanSLProfile):
         answer["humanPolicy"] = _legal(human, board)
     return answer
@@ -330,9 +338,15 @@ def _root_info(board: Board, info: SearchInfo) -> dict[str, Any]:
 
 
 def _move_info(
-    asked: QueryFields, board: Board, c: Candidate, order: int, policy: FloatArray | None
+    asked: QueryFields,
+    board: Board,
+    c: Candidate,
+    order: int,
+    policy: FloatArray | None,
+    human: FloatArray | None,
 ) -> dict[str, Any]:
-    prior = c.prior if policy is None else float(policy[index_of(c.move, board.rows, board.cols)])
+    index = index_of(c.move, board.rows, board.cols)
+    prior = c.prior if policy is None else float(policy[index])
     winrate, score = round(c.winrate, 6), round(c.score, 4)
     line = (c.pv or (c.move,))[: asked.analysisPVLen]
     found = {
@@ -353,7 +367,7 @@ def _move_info(
     if not math.isnan(c.spread):
         found["scoreStdev"] = round(c.spread, 4)
     if asked.overrideSettings.humanSLProfile:
-        found["humanPrior"] = round(c.prior, 8)
+        found["humanPrior"] = round(c.prior if human is None else float(human[index]), 8)
     if asked.includePVVisits and c.pv_visits:
         found["pvVisits"] = found["pvEdgeVisits"] = list(c.pv_visits[: asked.analysisPVLen])
     if asked.includeMovesOwnership and c.owners is not None:
@@ -400,7 +414,9 @@ _Task: TypeAlias = tuple[Query, Turn]
 class AnalysisServer:
     """Answer queries until the input ends.
 
-    `visits` limits those without their own limit; by default the player's own limits do.
+    `visits` limits those without their own limit; by default the player's own limits do. `people`
+    returns the probabilities of the moves of a rank; without it, they are those that the player's
+    network expects of people.
     """
 
     def __init__(
@@ -410,7 +426,9 @@ class AnalysisServer:
         visits: int | None = None,
         seed: int = 0,
         threads: int = 1,
+        people: Callable[[str, Board], FloatArray] | None = None,
     ) -> None:
+        self.people = people
         self.make_player, self.visits, self.seed, self.threads = make, visits, seed, threads
         self._player: Player | None = None
         self._making = threading.Lock()
@@ -579,6 +597,8 @@ class AnalysisServer:
             info = following
         if info is None or (turn.stopped.is_set() and not info.visits):
             return _nothing(query, turn)
+        if self.people is not None and (rank := query.rank_of(board.turn)):
+            info = replace(info, human_policy=self.people(rank, board))
         return format_result(query, turn, info)
 
     def _infos(self, player: Player, query: Query, turn: Turn) -> Iterator[SearchInfo]:

@@ -140,22 +140,24 @@ class SamplePlayer:
         self, board: Board, rng: np.random.Generator, among: Sequence[int] | None = None
     ) -> Point:
         """Draw a point, from `among` if given; PASS if none is left."""
-        priors = playable_priors(self.model, board, among)
-        if priors.sum() <= 0:
-            return PASS
-        if self.temperature == 0:
-            index = int(priors.argmax())
-        else:
-            weights = (priors / priors.max()) ** (1 / self.temperature)
-            index = int(rng.choice(len(weights), p=weights / weights.sum()))
+        shares = self.shares(board, among)
+        index = int(rng.choice(len(shares), p=shares)) if self.temperature else int(shares.argmax())
         return board.to_point(point_at(index, board.rows, board.cols))
+
+    def shares(self, board: Board, among: Sequence[int] | None = None) -> FloatArray:
+        """Return the probability of drawing each move, the pass last; it is 1 if none is left."""
+        priors = playable_priors(self.model, board, among)
+        if priors.sum() <= 0 or self.temperature == 0:
+            drawn = int(priors.argmax()) if priors.sum() > 0 else -1
+            return np.asarray(np.eye(len(priors))[drawn], np.float64)
+        weights = (priors / priors.max()) ** (1 / self.temperature)
+        return np.asarray(weights / weights.sum(), np.float64)
 
     def analyse(
         self, board: Board, rng: np.random.Generator, **how: object
     ) -> Iterator[SearchInfo]:
         """Yield the likeliest moves once, with their chances in 10,000ths as visits."""
-        priors = playable_priors(self.model, board)
-        shares = priors / max(float(priors.sum()), 1e-300)
+        shares = self.shares(board)
         best = [int(i) for i in np.argsort(-shares, kind="stable")[:_SHOWN] if shares[i] > 0]
         moves = [point_at(index, board.rows, board.cols) for index in best]
         yield SearchInfo(
@@ -165,6 +167,8 @@ class SamplePlayer:
             ),
             self.choose(board, rng),
             visits=10_000,
+            raw_policy=shares,
+            human_policy=shares,
         )
 
     def explain(self, board: Board, move: int) -> str:

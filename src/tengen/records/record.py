@@ -459,7 +459,7 @@ class Refusal(IllegalMoveError):
 def rules_named(name: str, otherwise: Rules | str = "japanese") -> Rules:
     """Return the preset that RU names, or `otherwise` if it names none."""
     try:
-        return Rules.preset(name)
+        return Rules.preset(name, nearest=True)
     except TengenError:
         return Rules.preset(otherwise) if isinstance(otherwise, str) else otherwise
 

@@ -248,7 +248,8 @@ def _about_rules(record: GameRecord) -> list[str]:
     try:
         Rules.preset(record.rules)
     except TengenError:
-        return [f"the rules {record.rules!r} are not known here: counted by Japanese ones"]
+        counted = rules_named(record.rules).name.capitalize()
+        return [f"the rules {record.rules!r} are not known here: counted by {counted} ones"]
     return []
 
 
