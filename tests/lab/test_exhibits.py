@@ -63,8 +63,8 @@ def test_a_machine_fails_where_its_exhibit_says_so(paper: Paper, failure: Failur
 def small_paper(tmp_path: Path) -> Paper:
     """The paper on openings by temporal differences with a small recorded training."""
     size = CurveSize(
-        games=250, trainings=1, expert="builtin:playouts=1", rows=5, encodings=("binary",),
-        curve_every=250, curve_games=2,
+        games=250, trainings=1, expert="builtin:playouts=1", rows=5, curve_every=250,
+        curve_games=2,
     )  # fmt: skip
     trained = Trained.of(tmp_path / "runs", encodings(size), [3])
     for job in trained.jobs.values():

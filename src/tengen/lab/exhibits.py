@@ -62,15 +62,16 @@ def snapshots_of(paper: Paper) -> dict[int, Path]:
     return {int(path.stem): path for path in sorted(_folder(paper).glob("*.safetensors"))}
 
 
-def make_snapshots(name: str, paper: Paper) -> Iterator[Path]:
+def make_snapshots(name: str, paper: Paper, collection: Path | None = None) -> Iterator[Path]:
     """Repeat a paper's recorded training and write its snapshots anew; return their files.
 
-    The paper's `snapshots(data)` fails if the training goes another way than its rows say.
+    The paper's `snapshots(data, collection)` fails if the training goes another way than its rows
+    say. `collection` is the folder of games to learn from, where it learns from games.
     """
     if paper.exhibit is None or not paper.exhibit.counted:
         raise TengenError(f"the paper {name!r} has no training to show")
-    found: Iterator[tuple[int, StoredLearner]] = paper.module("snapshots").snapshots(paper.data)
-    folder = _folder(paper)
+    module, folder = paper.module("snapshots"), _folder(paper)
+    found: Iterator[tuple[int, StoredLearner]] = module.snapshots(paper.data, collection)
     fresh = folder.with_name(f"{SNAPSHOTS}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
