@@ -10,8 +10,9 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.lab.evidence import read_evidence, record_of, write_evidence
-from tengen.lab.exhibits import Failure, make_snapshots, snapshots_of
+from tengen.lab.exhibits import Failure
 from tengen.lab.papers import Paper, papers
+from tengen.lab.snapshots import make_snapshots, snapshots_of
 from tengen.models import load_learner
 from tengen.models.settings import to_plain
 from tengen.models.store import load_model

@@ -113,8 +113,8 @@ def lab(
 
 def _snapshots(names: list[str], collection: Path | None, shown: Shown) -> None:
     """Make the snapshots of the named papers, by default of all that show a training."""
-    from tengen.lab.exhibits import make_snapshots
     from tengen.lab.papers import papers
+    from tengen.lab.snapshots import make_snapshots
 
     known = {name: p for name, p in papers().items() if p.exhibit and p.exhibit.counted}
     for name in names:
