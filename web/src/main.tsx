@@ -19,7 +19,7 @@ import { language, LANGUAGES, store, stored, t, type Key } from "./i18n";
 import { useKeys } from "./parts";
 import { ProblemPage, Problems } from "./problems";
 import { isSoundOn, knock, setSound } from "./sound";
-import { Announcer } from "./status";
+import { Announcer, Preparing } from "./status";
 import { openFile, openStudy, Study } from "./study";
 
 type View = (argument: string) => ComponentChildren;
@@ -204,6 +204,7 @@ function Page() {
         </nav>
         <Preferences />
       </header>
+      <Preparing />
       {view(argument)}
       <Keys />
       <Announcer />
