@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from tengen import compiling
 from tengen.board import kernels
 from tengen.jit import kernels as all_kernels
+from tengen.models.registry import JUDGE
 
 BY_SIGNAL = pytest.mark.parametrize(
     ("sign", "status", "word"),
@@ -79,6 +81,20 @@ def test_one_game_is_scored_without_compiling_what_nobody_has_compiled(tmp_path:
     assert done.stdout == python(*words).stdout and '"result": "W+5.5"' in done.stdout
     assert done.stderr.count("\n") == 1
     assert not list(cache.rglob("*.nb?"))
+
+
+def test_one_position_is_predicted_without_compiling_what_nobody_has_compiled(
+    tmp_path: Path,
+) -> None:
+    game, cache = tmp_path / "game.sgf", tmp_path / "cache"
+    game.write_text(GAME)
+    words = ["-m", "tengen", "predict", str(game), "--move", "5", "--json"]
+    done = python(*words, cache=cache)
+    plain, compiled = json.loads(done.stdout), json.loads(python(*words).stdout)
+    assert len(done.stderr.splitlines()) == 1 and not list(cache.rglob("*.nb?"))
+    assert plain["score"] == pytest.approx(compiled["score"], abs=1e-3)
+    for here, there in zip(plain["moves"], compiled["moves"], strict=True):
+        assert here["probability"] == pytest.approx(there["probability"], abs=1e-4)
 
 
 BOARD_KERNELS = """import os
@@ -249,7 +265,7 @@ def test_an_interrupted_compilation_ends_with_one_line(
     game: Path, tmp_path: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "TENGEN_QUIET": ""}
-    words = [sys.executable, "-m", "tengen", "predict", str(game)]
+    words = [sys.executable, "-m", "tengen", "predict", str(game), "--model", JUDGE]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         assert "compiling kernels" in process.stderr.readline()
@@ -283,7 +299,7 @@ main()
 def test_an_interrupt_inside_llvm_is_neither_lost_nor_told_by_it(
     game: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
-    ended = python("-c", INTERRUPTED, "predict", str(game), str(int(sign)))
+    ended = python("-c", INTERRUPTED, "predict", str(game), "--model", JUDGE, str(int(sign)))
     assert (ended.returncode, ended.stdout) == (status, "")
     assert ended.stderr.splitlines()[-1] == f"tengen: {word}"
     assert "ignored" not in ended.stderr and "Traceback" not in ended.stderr

@@ -205,7 +205,9 @@ def test_the_page_serves_before_anything_is_compiled(tengen: Path, tmp_path: Pat
         try:
             assert server.stderr is not None
             lines = iter(server.stderr.readline, "")
-            address = next(found[0] for line in lines if (found := re.search(r"http://\S+\d", line)))
+            address = next(
+                found[0] for line in lines if (found := re.search(r"http://\S+\d", line))
+            )
             with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
                 assert "Tengen" in client.get("/").text
                 print(f"the page: {time.perf_counter() - begin:.1f} s")

@@ -20,7 +20,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-SCORING_KERNELS = "scoring.kernels"
+SCORING_KERNELS, NETWORK_KERNELS = "scoring.kernels", "network.engine_kernels"
 _PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
 _COMPILER = _PACKAGE / "jit.py"

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.board import BLACK, PASS, RESIGN, Board, parse_gtp
+from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, parse_gtp
 from tengen.errors import IllegalMoveError, RecordError, TengenError
-from tengen.game.clock import Clock
+from tengen.game.clock import Clock, Side
 from tengen.game.session import LocalGame, default_folder, new_place, read_saved, refuse_other, save
 from tengen.players import make_player
 from tengen.players.network_search import SEARCHING_JUDGE
@@ -245,6 +245,34 @@ def test_a_program_knows_better_than_our_count() -> None:
     assert clock.budget(2, 361, 0) == pytest.approx(4.6)
     clock.restart()
     assert clock.budget(2, 361, 0) == before
+
+
+def test_japanese_periods_run_out_one_by_one() -> None:
+    clock = Clock.japanese(10.0, 5.0, 3)
+    clock.since = 0.0
+    assert clock.until_lost(BLACK, BLACK, 0.0) == 25.0
+    clock.press(BLACK, 12.0)  # 2 seconds into the first period: a whole period again
+    assert clock.sides[BLACK] == Side(5.0, 1, 3)
+    clock.press(WHITE, 12.0)
+    assert clock.side(BLACK, BLACK, 18.0) == Side(4.0, 1, 2)
+    clock.press(BLACK, 24.0)  # 12 seconds: two periods are gone
+    assert clock.sides[BLACK] == Side(5.0, 1, 1)
+    clock.press(WHITE, 24.0)
+    assert clock.remaining(BLACK, BLACK, 28.0) == 1.0
+    assert clock.remaining(BLACK, BLACK, 29.0) == 0.0
+
+
+def test_a_canadian_period_is_renewed_after_its_stones() -> None:
+    clock = Clock.settings(10.0, 6.0, 2)
+    clock.since = 0.0
+    clock.press(BLACK, 11.0)  # the move that ends main time counts in the period
+    assert clock.sides[BLACK] == Side(5.0, 1)
+    clock.press(WHITE, 11.0)
+    clock.press(BLACK, 15.0)
+    assert clock.sides[BLACK] == Side(6.0, 2)
+    clock.press(WHITE, 15.0)
+    assert clock.until_lost(BLACK, BLACK, 15.0) == 6.0
+    assert clock.remaining(BLACK, BLACK, 21.0) == 0.0
 
 
 def test_fischers_clock_gives_time_back() -> None:

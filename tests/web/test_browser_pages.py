@@ -290,3 +290,49 @@ def test_the_page_of_tengen_review_needs_no_server(open_page, tmp_path):
     page.get_by_role("button", name="Back to the game").click()
     assert page.get_by_text("Variation from move").count() == 0
     assert page.get_by_role("link").count() == 0  # there is nowhere to go without a server
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_start_page_asks_what_to_do_and_six_entries_lead_everywhere(
+    server, open_page, client, assert_accessible, width
+):
+    made = client.post("/api/games", json={"opponent": "person"}).json()
+    client.post(f"/api/games/{made['id']}/moves", json={"move": "E5"}).raise_for_status()
+    page = open_page(server.url, viewport={"width": width, "height": 800})
+    tasks = page.locator(".task-link")
+    places = [tasks.nth(n).get_attribute("href") for n in range(tasks.count())]
+    assert places == ["#/play", "#/review", "#/problems", "#/papers"]
+    assert_accessible(page)
+    entries = page.get_by_role("navigation", name="Pages").get_by_role("link")
+    assert entries.count() <= 6
+    for n in range(entries.count()):
+        entries.nth(n).click()
+        page.get_by_role("heading", level=1).wait_for()
+        assert entries.nth(n).get_attribute("aria-current") == "page"
+        box = entries.nth(n).bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Study").click()
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Score").click()
+    page.get_by_role("heading", name="Score").wait_for()
+    page.get_by_role("link", name="Tengen").click()
+    page.locator(f'.waiting a[href="#/play/{made["id"]}"]').click()
+    page.get_by_text("White to move").wait_for()
+
+
+def test_the_library_finds_games_by_words(server, open_page, client, assert_accessible):
+    headers = {"content-type": "application/x-go-sgf"}
+    sgf = "(;SZ[9]PB[Xerxes]PW[Ypsilon]EV[Night Cup];B[ee])"
+    answer = client.post("/api/reviews?quick=true", content=sgf.encode(), headers=headers)
+    [made] = answer.json()["reviews"]
+    page = open_page(f"{server.url}/#/library")
+    row = page.locator(f'.games a[href="#/review/{made["id"]}"]')
+    row.wait_for()
+    search = page.get_by_role("searchbox")
+    search.fill("cup xerx")
+    assert page.locator(".games li").count() == 1
+    page.get_by_role("radio", name="Played").check()
+    assert row.count() == 0
+    page.get_by_role("radio", name="All").check()
+    search.fill("nobody of this name")
+    assert row.count() == 0
+    assert_accessible(page)

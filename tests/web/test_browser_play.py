@@ -57,7 +57,7 @@ def answered(page: Any) -> None:
 
 
 def test_a_whole_game_by_clicks_to_a_counted_end(server, open_page, client, click):
-    page = open_page(server.url)
+    page = open_page(f"{server.url}/#/play")
     begin(page)
     helper = make_player("static")
     for _ in range(130):
@@ -84,7 +84,7 @@ def test_a_whole_game_by_clicks_to_a_counted_end(server, open_page, client, clic
 
 
 def test_opponents_are_listed_with_their_rank(server, open_page, client):
-    page = open_page(server.url)
+    page = open_page(f"{server.url}/#/play")
     known = {one["id"]: one for one in client.get("/api/opponents").json()}
     rated = [one for one in known.values() if one["level"] and "9x9" in one["ratings"]]
     assert rated
@@ -98,7 +98,7 @@ def test_opponents_are_listed_with_their_rank(server, open_page, client):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_undo_and_hint(server, open_page, click, scheme, assert_accessible):
-    page = open_page(server.url, color_scheme=scheme)
+    page = open_page(f"{server.url}/#/play", color_scheme=scheme)
     page.get_by_role("button", name="Begin").wait_for()
     page.locator("summary").first.click()
     assert_accessible(page)
@@ -118,7 +118,7 @@ def test_undo_and_hint(server, open_page, click, scheme, assert_accessible):
 
 def test_a_game_goes_on_after_the_server_was_killed(make_server, open_page, click):
     server = make_server()
-    page = open_page(server.url)
+    page = open_page(f"{server.url}/#/play")
     begin(page)
     your_move(page)
     click(page, "E5")
@@ -137,7 +137,7 @@ def test_a_game_goes_on_after_the_server_was_killed(make_server, open_page, clic
 
 
 def test_keyboard_only(server, open_page, client):
-    page = open_page(server.url)
+    page = open_page(f"{server.url}/#/play")
     page.keyboard.press("?")
     page.get_by_role("dialog", name="Keys").wait_for()
     page.keyboard.press("Escape")
@@ -159,7 +159,7 @@ def test_keyboard_only(server, open_page, client):
 
 
 def test_two_tabs_show_the_same_game(server, open_page, client, click):
-    one = open_page(server.url)
+    one = open_page(f"{server.url}/#/play")
     begin(one)
     your_move(one)
     two = open_page(one.url)
@@ -174,10 +174,10 @@ def test_two_tabs_show_the_same_game(server, open_page, client, click):
 
 
 def test_eight_tabs_play_at_once(server, open_page, client, click):
-    first = open_page(server.url)
+    first = open_page(f"{server.url}/#/play")
     tabs = [first, *(first.context.new_page() for _ in range(7))]
     for tab in tabs:  # all load before any is played in
-        tab.goto(server.url)
+        tab.goto(f"{server.url}/#/play")
         begin(tab)
         your_move(tab)
     for tab in tabs:
@@ -188,7 +188,7 @@ def test_eight_tabs_play_at_once(server, open_page, client, click):
 
 
 def test_a_phone_confirms_moves_on_large_boards(server, open_page, click):
-    page = open_page(server.url, **PHONE)
+    page = open_page(f"{server.url}/#/play", **PHONE)
     begin(page, size="13×13")
     your_move(page)
     box = page.locator(".board").bounding_box()
@@ -204,7 +204,7 @@ def test_the_page_shows_itself_before_the_server_answers(server, open_page):
     loaded: list[Any] = []
     page.on("response", lambda response: loaded.append(response))
     page.route("**/api/**", lambda route: None)  # asked, and never answered
-    page.goto(server.url)
+    page.goto(f"{server.url}/#/play")
     page.get_by_role("heading", name="Play").wait_for()
     page.get_by_role("radio", name="9×9").wait_for()
     assert len(loaded) <= 5, [response.url for response in loaded]
@@ -212,7 +212,7 @@ def test_the_page_shows_itself_before_the_server_answers(server, open_page):
 
 @pytest.mark.parametrize("device", [DESK, PHONE], ids=["desk", "phone"])
 def test_a_game_with_a_teacher_up_to_a_solved_problem(server, open_page, client, click, device):
-    page = open_page(server.url, **device)
+    page = open_page(f"{server.url}/#/play", **device)
     page.get_by_role("checkbox", name="Teach me").check()
     page.get_by_label("Stop me when").select_option("2")
     key = begin(page)
@@ -244,7 +244,7 @@ def test_a_game_with_a_teacher_up_to_a_solved_problem(server, open_page, client,
 
 
 def test_two_people_step_through_their_game(server, open_page, click):
-    page = open_page(server.url)
+    page = open_page(f"{server.url}/#/play")
     begin(page, "Two people")
     for count, vertex in enumerate(("E5", "C3", "G7", "C7"), 1):
         click(page, vertex)
@@ -318,7 +318,7 @@ def test_variations_are_edited_commented_pasted_and_saved(
 
 
 def test_a_double_tap_neither_passes_nor_resigns(server, open_page, client):
-    page = open_page(server.url, **PHONE)
+    page = open_page(f"{server.url}/#/play", **PHONE)
     key = begin(page, "Two people")
     for name, yes in (("Pass", "Yes, pass"), ("Resign", "Yes, resign")):
         button = page.get_by_role("button", name=name, exact=True)
@@ -335,7 +335,9 @@ def test_a_double_tap_neither_passes_nor_resigns(server, open_page, client):
     page.locator(".moves li").first.wait_for(state="attached")
 
 
-@pytest.mark.parametrize("kind", ["play", "problems", "review", "study", "score", "see", "explore"])
+@pytest.mark.parametrize(
+    "kind", ["", "play", "problems", "review", "study", "score", "papers", "explore", "library"]
+)
 def test_nothing_overflows_a_small_phone(server, open_page, kind):
     page = open_page(f"{server.url}/#/{kind}", **SMALL)
     page.get_by_role("heading").first.wait_for()
@@ -367,17 +369,57 @@ def test_the_page_can_be_installed_and_opens_without_the_server(
     ("locale", "word"), [("de", "Spielen"), ("ja", "対局"), ("zh-CN", "对局"), ("ko", "대국")]
 )
 def test_the_browser_chooses_the_language(server, open_page, locale, word):
-    page = open_page(server.url, locale=locale)
+    page = open_page(f"{server.url}/#/play", locale=locale)
     page.get_by_role("heading", name=word, exact=True).wait_for()
     assert page.evaluate("document.documentElement.lang") == locale[:2]
 
 
 def test_every_language_has_every_text_with_its_values():
-    def texts(path: Path) -> dict[str, set[str]]:
-        found = re.findall(r'^  (\w+):\s+"((?:[^"\\]|\\.)*)",$', path.read_text("utf-8"), re.M)
+    def texts(source: str) -> dict[str, set[str]]:
+        found = re.findall(r'^  (\w+):\s+"((?:[^"\\]|\\.)*)",$', source, re.M)
         return {key: set(re.findall(r"\{(\w+)\}", value)) for key, value in found}
 
-    english = texts(TEXTS / "en.ts")
-    assert len(english) > 200
-    for path in TEXTS.glob("*.ts"):
-        assert texts(path) == english, path.name
+    languages = {path.stem: path.read_text("utf-8") for path in TEXTS.glob("??.ts")}
+    papers = re.split(r"^const (\w+)", (TEXTS / "papers.ts").read_text("utf-8"), flags=re.M)
+    exhibits = dict(zip(papers[1::2], papers[2::2], strict=True))
+    assert len(texts(languages["en"])) > 200
+    for tables in (languages, exhibits):
+        assert set(tables) == {"en", "de", "ja", "ko", "zh"}
+        for name, source in tables.items():
+            assert texts(source) == texts(tables["en"]), name
+
+
+def test_a_rank_chooses_the_opponent_and_friends_play_with_byo_yomi(
+    server, open_page, client, click, assert_accessible
+):
+    page = open_page(f"{server.url}/#/play")
+    page.get_by_role("radio", name="19×19").check()
+    with page.expect_response("**/fair-game*") as answer:
+        page.get_by_label("Your rank").select_option("8 kyu")
+    fair = answer.value.json()
+    page.wait_for_function(
+        "id => [...document.querySelectorAll('select')].some(one => one.value === id)",
+        arg=fair["opponent"],
+    )
+    page.get_by_role("radio", name="9×9").check()
+    page.get_by_label("Opponent").select_option("person")
+    page.get_by_label("Rank of one player").select_option("10 kyu")
+    page.get_by_label("Rank of the other player").select_option("1 dan")
+    page.get_by_text("Even game:").wait_for()
+    page.get_by_label("Black's name").fill("Ann")
+    page.get_by_label("White's name").fill("Bob " * 15)
+    page.locator("summary").first.click()
+    page.get_by_label("Handicap").select_option("0")
+    page.get_by_label("Clock").select_option("japanese")
+    page.get_by_label("Main time").fill("0")
+    page.get_by_label("Periods").fill("3")
+    assert_accessible(page)
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_url("**/#/play/*")
+    timers = page.get_by_role("timer")
+    timers.nth(1).wait_for()
+    assert all("×3" in timers.nth(n).text_content() for n in range(2))
+    click(page, "E5")
+    page.locator(".moves li").first.wait_for(state="attached")
+    page.get_by_text("Ann", exact=True).wait_for()
+    assert game_of(page, client)["clock"]["stages"]["black"] == [1, 3]

@@ -266,3 +266,40 @@ def test_an_estimate_has_owners_and_says_who_speaks(client):
     found = client.post("/api/estimate", json={"size": 9, "stones": stones, "komi": 0.5}).json()
     assert len(found["ownership"]) == 81 and found["by"] and found["spread"] > 0
     assert found["ownership"][0] > "P" and found["ownership"][8] < "F"
+
+
+def test_byo_yomi_is_kept_with_the_game(make_server):
+    server = make_server()
+    with server.client() as client:
+        two = {"opponent": "person", "black": "Ann", "white": "Bob", "minutes": 1}
+        japanese = begin(client, **two, clock="japanese", period=20, periods=3)
+        canadian = begin(client, **{**two, "minutes": 0}, clock="canadian", period=60, stones=5)
+        assert japanese["clock"]["stages"] == {"black": [0, 3], "white": [0, 3]}
+        assert canadian["clock"]["stages"] == {"black": [5, 1], "white": [5, 1]}
+        act(client, canadian, "moves", move="E5").raise_for_status()
+        server.kill()
+        server.start()
+        assert show(client, canadian)["clock"]["stages"]["black"] == [4, 1]
+        again = show(client, japanese)["clock"]
+        assert again["stages"] == japanese["clock"]["stages"] and 0 < again["black"] <= 60
+        assert "PB[Ann]PW[Bob]" in client.get(f"/api/games/{japanese['id']}/sgf").text
+        answer = client.post("/api/games", json={"clock": "fischer"})
+        assert answer.status_code == 422 and "main time" in answer.json()["detail"]
+
+
+def test_a_rank_leads_to_an_even_game(client):
+    def fair(**query: Any) -> dict[str, Any]:
+        return client.get("/api/fair-game", params=query).json()
+
+    levels = {o["id"]: o["ratings"] for o in client.get("/api/opponents").json() if o["level"]}
+    found = fair(you="8 kyu", size=19)
+    nearest = min(levels, key=lambda key: abs(levels[key]["19x19"] - 1900))
+    assert found["opponent"] == nearest and found["handicap"] <= 2
+    assert fair(you="30k", size=9)["handicap"] >= 2  # weaker than the weakest level
+    strong = fair(you="9 dan", size=19, opponent="level-1")
+    assert strong["colour"] == "white" and strong["handicap"] == 9
+    friends = fair(you="5 kyu", other="1 kyu", size=19)
+    assert friends == {"opponent": "person", "colour": "black", "handicap": 4, "komi": 0.5}
+    assert fair(you="1d", other="1k", size=19)["handicap"] == 0
+    answer = client.get("/api/fair-game", params={"you": "strong"})
+    assert answer.status_code == 422 and "strong" in answer.json()["detail"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import multiprocessing
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -79,9 +81,9 @@ def test_other_databases_are_refused(settings):
     with pytest.raises(TengenError, match="not a database of games"):
         Store(settings.database)
     settings.database.unlink()
-    store = Store(settings.database)
-    store._connection.execute("PRAGMA user_version=99")
-    store.close()
+    Store(settings.database).close()
+    with contextlib.closing(sqlite3.connect(settings.database)) as database:
+        database.execute("PRAGMA user_version=99")
     with pytest.raises(TengenError, match="newer version"):
         Store(settings.database)
 

@@ -97,6 +97,8 @@ export interface Game {
   scoring: "area" | "territory";
   you: Colour | "both";
   opponent: string;
+  /** Names of two people, as far as they gave any. */
+  names: Partial<Record<Colour, string>>;
   ladder: boolean;
   /** Points that a move must lose for the teacher to stop the game; 0 without a teacher. */
   teach: number;
@@ -120,7 +122,29 @@ export interface Game {
   count: Count | null;
   result: string | null;
   won: boolean | null;
-  clock: { black: number; white: number; increment: number; running: boolean } | null;
+  clock: ClockState | null;
+}
+
+/** Seconds of both sides, and the settings; after main time come periods, if there are any. */
+export interface ClockState {
+  black: number;
+  white: number;
+  /** Stones to be played in this period (0 in main time), and the periods left. */
+  stages: Record<Colour, [stones: number, periods: number]>;
+  main: number;
+  increment: number;
+  period: number;
+  stones: number;
+  periods: number;
+  running: boolean;
+}
+
+/** An even game for a rank: opponent, colour, handicap and komi. */
+export interface FairGame {
+  opponent: string;
+  colour: Colour;
+  handicap: number;
+  komi: number | null;
 }
 
 export interface GameEntry {
@@ -129,6 +153,7 @@ export interface GameEntry {
   size: number;
   you: Colour | "both";
   opponent: string;
+  names?: Partial<Record<Colour, string>>;
   moves: number;
   handicap: number;
   ladder: boolean;

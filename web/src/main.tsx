@@ -8,16 +8,19 @@ import type { Review } from "./api";
 import { ApiPage } from "./apipage";
 import { Arena } from "./arena";
 import { Explore } from "./explore";
+import { Home } from "./home";
 import { Laboratory } from "./laboratory";
+import { Library } from "./library";
 import { NewGame } from "./newgame";
+import { Papers } from "./papers";
 import { Play } from "./play";
 import { Reviewed, ReviewPage } from "./review";
 import { Reviews } from "./reviews";
 import { Score } from "./score";
-import { See } from "./see";
 import { language, LANGUAGES, store, stored, t, type Key } from "./i18n";
 import { useKeys } from "./parts";
 import { ProblemPage, Problems } from "./problems";
+import { See } from "./see";
 import { isSoundOn, knock, setSound } from "./sound";
 import { Announcer, Preparing } from "./status";
 import { openFile, openStudy, Study } from "./study";
@@ -25,17 +28,30 @@ import { openFile, openStudy, Study } from "./study";
 type View = (argument: string) => ComponentChildren;
 
 const VIEWS: Record<string, [title: Key, view: View]> = {
+  home: ["start", () => <Home />],
   play: ["play", (id) => (id ? <Play key={id} id={id} /> : <NewGame />)],
-  problems: ["problems", (id) => (id ? <ProblemPage key={id} id={id} /> : <Problems />)],
   review: ["review", (id) => (id ? <ReviewPage key={id} id={id} /> : <Reviews />)],
+  problems: ["problems", (id) => (id ? <ProblemPage key={id} id={id} /> : <Problems />)],
   study: ["study", () => <Study />],
   score: ["score", () => <Score />],
-  see: ["see", () => <See />],
   explore: ["explore", () => <Explore />],
-  arena: ["arena", (argument) => <Arena argument={argument} />],
+  library: ["library", () => <Library />],
+  papers: ["papers", (id) => <Papers id={id} />],
+  see: ["see", () => <See />],
   laboratory: ["laboratory", (argument) => <Laboratory argument={argument} />],
+  arena: ["arena", (argument) => <Arena argument={argument} />],
   api: ["api", () => <ApiPage />],
 };
+
+/** The entries of the navigation, each with its views; the first view is where the entry leads. */
+const SECTIONS: [title: Key, views: string[]][] = [
+  ["play", ["play"]],
+  ["review", ["review"]],
+  ["problems", ["problems"]],
+  ["study", ["study", "score", "explore"]],
+  ["library", ["library"]],
+  ["papers", ["papers", "see", "laboratory", "arena", "api"]],
+];
 
 /** Decode an argument of the address; one that cannot be is taken as it is. */
 function decoded(argument: string): string {
@@ -49,7 +65,7 @@ function decoded(argument: string): string {
 function useHash(): [string, string] {
   const read = (): [string, string] => {
     const [, name = "", argument = ""] = location.hash.split("/");
-    return [Object.hasOwn(VIEWS, name) ? name : "play", decoded(argument)];
+    return [Object.hasOwn(VIEWS, name) ? name : "home", decoded(argument)];
   };
   const [place, setPlace] = useState(read);
   useEffect(() => {
@@ -176,6 +192,24 @@ function Keys() {
   );
 }
 
+const ICONS: Partial<Record<Key, string>> = {
+  play: "M4 4h16v16H4zM4 12h16M12 4v16",
+  review: "M4 18l5-7 4 4 7-10M4 21h16",
+  problems: "M9 9a3 3 0 1 1 4 3c-1 .6-1 1-1 2M12 18v.01M12 3a9 9 0 1 0 .01 0",
+  study: "M5 5h6M5 5v14M5 12h8v0M5 19h8M14 12h5M14 19h5",
+  library: "M5 4v16M9 4v16M13 4l5 15",
+  papers: "M6 3h9l4 4v14H6zM9 12h7M9 16h7",
+};
+
+/** The picture of a section, which a phone shows above its name. */
+function SectionIcon({ name }: { name: Key }) {
+  return (
+    <svg viewBox="0 0 24 24" aria-hidden="true">
+      <path d={ICONS[name]} />
+    </svg>
+  );
+}
+
 function Page() {
   const [name, argument] = useHash();
   const [title, view] = VIEWS[name]!;
@@ -183,28 +217,37 @@ function Page() {
     document.title = `${t(title)} · Tengen`;
   }, [title]);
   useGifts();
-  const nav = useRef<HTMLElement>(null);
-  useEffect(() => {
-    // On a phone the row of pages is wider than the screen: show the page that one is on.
-    const here = nav.current!.querySelector<HTMLElement>("[aria-current]")!;
-    nav.current!.scrollLeft = here.offsetLeft + here.offsetWidth / 2 - nav.current!.clientWidth / 2;
-  }, [name]);
+    const views = SECTIONS.find(([, views]) => views.includes(name))?.[1] ?? [];
   return (
     <>
       <header>
-        <a class="brand" href="#/play">
+        <a class="brand" href="#/" aria-current={name === "home" ? "page" : undefined}>
           Tengen
         </a>
-        <nav ref={nav} aria-label={t("pages")}>
-          {Object.entries(VIEWS).map(([key, [text]]) => (
-            <a key={key} href={`#/${key}`} aria-current={key === name ? "page" : undefined}>
-              {t(text)}
+        <nav class="sections" aria-label={t("pages")}>
+          {SECTIONS.map(([text, [first, ...others]]) => (
+            <a
+              key={text}
+              href={`#/${first}`}
+              aria-current={first === name ? "page" : others.includes(name) ? "true" : undefined}
+            >
+              <SectionIcon name={text} />
+              <span>{t(text)}</span>
             </a>
           ))}
         </nav>
         <Preferences />
       </header>
       <Preparing />
+      {views.length > 1 && (
+        <nav class="tabs" aria-label={t("viewsHere")}>
+          {views.map((key) => (
+            <a key={key} href={`#/${key}`} aria-current={key === name ? "page" : undefined}>
+              {t(VIEWS[key]![0])}
+            </a>
+          ))}
+        </nav>
+      )}
       {view(argument)}
       <Keys />
       <Announcer />

@@ -1,7 +1,7 @@
 // Begin a game, on a board that is there at once, or go on with an old one.
 
 import { useState } from "preact/hooks";
-import { api, type Colour, type Game, type GameEntry, type Opponent } from "./api";
+import { api, type Colour, type FairGame, type Game, type GameEntry, type Opponent } from "./api";
 import { Board } from "./board";
 import { rankName, store, stored, t, type Key } from "./i18n";
 import { ago, Choice, Drop, SIZES, Stone, Tick, useLoaded } from "./parts";
@@ -16,11 +16,28 @@ const RULES: [string, Key][] = [
   ["new_zealand", "rulesNewZealand"],
   ["tromp_taylor", "rulesTrompTaylor"],
 ];
+type ClockKind = "none" | "fischer" | "japanese" | "canadian";
+const CLOCKS: [ClockKind, Key][] = [
+  ["none", "noClock"],
+  ["fischer", "clockFischer"],
+  ["japanese", "clockJapanese"],
+  ["canadian", "clockCanadian"],
+];
+const RANKS = [
+  ...Array.from({ length: 30 }, (_, i) => `${30 - i} kyu`),
+  ...Array.from({ length: 9 }, (_, i) => `${i + 1} dan`),
+];
 const THRESHOLDS = [2, 3, 5, 8];
 
 export function nameOf(opponent: Opponent): string {
   if (opponent.kind === "person") return t("twoPeople");
   return opponent.level === null ? opponent.name : t("level", { n: opponent.level });
+}
+
+/** Name the other side of a game in a list, or both people. */
+export function opponentOf(game: GameEntry, names: Map<string, string>): string {
+  const people = [game.names?.black, game.names?.white].filter(Boolean).join(" – ");
+  return people || (names.get(game.opponent) ?? game.opponent);
 }
 
 /** Say in words how strong an opponent is on a board: its rank where that was measured. */
@@ -71,6 +88,38 @@ function boardWith(size: number, handicap: number): string[] {
   return grid.map((row) => row.join(""));
 }
 
+/** A rank to choose, or none. */
+function RankField(props: { label: string; value: string; onChange: (rank: string) => void }) {
+  return (
+    <label class="field">
+      {props.label}
+      <select value={props.value} onChange={(e) => props.onChange(e.currentTarget.value)}>
+        <option value="">{t("rankUnknown")}</option>
+        {RANKS.map((rank) => (
+          <option key={rank} value={rank}>
+            {rankName(rank)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A number with a label. */
+function NumberField(props: { label: string; value: number; least: number; onChange: (n: number) => void }) {
+  return (
+    <label class="field">
+      {props.label}
+      <input
+        type="number"
+        min={props.least}
+        value={props.value}
+        onInput={(e) => props.onChange(Math.max(Number(e.currentTarget.value) || 0, props.least))}
+      />
+    </label>
+  );
+}
+
 export function NewGame() {
   const [opponents] = useLoaded<Opponent[]>("/opponents");
   const [games, reload] = useLoaded<GameEntry[]>("/games");
@@ -82,8 +131,16 @@ export function NewGame() {
       handicap: 0,
       komi: "",
       rules: "cgos",
-      minutes: 0,
+      clock: "none" as ClockKind,
+      minutes: 10,
       increment: 10,
+      period: 30,
+      periods: 5,
+      stones: 15,
+      black: "",
+      white: "",
+      rank: "",
+      other: "",
       teaching: false,
       threshold: 0,
     }),
@@ -101,7 +158,7 @@ export function NewGame() {
   const threshold = form.threshold || (opponent?.threshold ?? 5);
 
   const open = async (first: string, extra: object = {}) => {
-    const { teaching, threshold: _, komi, ...rest } = form;
+    const { teaching, threshold: _, komi, rank: _1, other: _2, ...rest } = form;
     const teach = teaching && !both ? threshold : 0;
     const json = { ...rest, komi: komi === "" ? null : Number(komi), teach, opponent: opponent?.id ?? "level-1", ...extra };
     try {
@@ -145,6 +202,21 @@ export function NewGame() {
       )
     );
   };
+  /** Choose opponent, colour, handicap and komi of an even game. */
+  const suggest = async (part: Partial<typeof form>, keep = true) => {
+    const { rank, other, size } = { ...form, ...part };
+    change(part);
+    if (!rank || (both && !other)) return;
+    const query = new URLSearchParams({ you: rank, size: String(size) });
+    if (both) query.set("other", other);
+    else if (keep && opponent?.ratings[`${size}x${size}`]) query.set("opponent", opponent.id);
+    try {
+      const { komi, ...fair } = await api<FairGame>(`/fair-game?${query}`);
+      change({ ...part, ...fair, komi: komi === null || fair.handicap ? "" : String(komi) });
+    } catch (problem) {
+      complain(problem);
+    }
+  };
   const first = form.handicap === 0 && (both || form.colour === "black");
   return (
     <main class="table">
@@ -170,8 +242,9 @@ export function NewGame() {
             name="size"
             value={form.size}
             options={SIZES}
-            onChange={(size) => change({ size })}
+            onChange={(size) => void suggest({ size }, false)}
           />
+          <RankField label={t(both ? "rankOfBlack" : "yourRank")} value={form.rank} onChange={(rank) => void suggest({ rank }, false)} />
           <label class="field">
             {t("opponent")}
             <select
@@ -186,6 +259,32 @@ export function NewGame() {
             </select>
             <small>{opponent ? playsLike(opponent, form.size) : " "}</small>
           </label>
+          {both && (
+            <>
+              <RankField label={t("rankOfWhite")} value={form.other} onChange={(other) => void suggest({ other })} />
+              <div class="fields">
+                {(["black", "white"] as const).map((colour) => (
+                  <label key={colour} class="field">
+                    {t(colour === "black" ? "nameOfBlack" : "nameOfWhite")}
+                    <input
+                      value={form[colour]}
+                      maxLength={60}
+                      onInput={(e) => change({ [colour]: e.currentTarget.value })}
+                    />
+                  </label>
+                ))}
+              </div>
+            </>
+          )}
+          {form.rank && (!both || form.other) && (
+            <p class="note">
+              <button type="button" class="link" onClick={() => void suggest({})}>
+                {t("evenGameFor")}
+              </button>{" "}
+              {form.handicap ? t("nStones", { n: form.handicap }) : t("noHandicap")}
+              {form.komi && `, ${t("komi")} ${form.komi}`}
+            </p>
+          )}
           {!both && (
             <Choice
               legend={t("youPlay")}
@@ -263,18 +362,34 @@ export function NewGame() {
               </label>
               <label class="field">
                 {t("clock")}
-                <select
-                  value={form.minutes}
-                  onChange={(e) => change({ minutes: Number(e.currentTarget.value) })}
-                >
-                  <option value={0}>{t("noClock")}</option>
-                  {[1, 5, 10, 20, 30, 60].map((n) => (
-                    <option key={n} value={n}>
-                      {t("minutesPlus", { n, s: form.increment })}
+                <select value={form.clock} onChange={(e) => change({ clock: e.currentTarget.value as ClockKind })}>
+                  {CLOCKS.map(([value, key]) => (
+                    <option key={value} value={value}>
+                      {t(key)}
                     </option>
                   ))}
                 </select>
               </label>
+              {form.clock !== "none" && (
+                <NumberField
+                  label={t("mainMinutes")}
+                  least={form.clock === "fischer" ? 1 : 0}
+                  value={form.minutes}
+                  onChange={(minutes) => change({ minutes })}
+                />
+              )}
+              {form.clock === "fischer" && (
+                <NumberField label={t("secondsPerMove")} least={0} value={form.increment} onChange={(increment) => change({ increment })} />
+              )}
+              {(form.clock === "japanese" || form.clock === "canadian") && (
+                <NumberField label={t("secondsOfPeriod")} least={1} value={form.period} onChange={(period) => change({ period })} />
+              )}
+              {form.clock === "japanese" && (
+                <NumberField label={t("periods")} least={1} value={form.periods} onChange={(periods) => change({ periods })} />
+              )}
+              {form.clock === "canadian" && (
+                <NumberField label={t("stonesOfPeriod")} least={1} value={form.stones} onChange={(stones) => change({ stones })} />
+              )}
             </div>
           </details>
           <p class="actions">
@@ -301,7 +416,7 @@ export function NewGame() {
               <a href={`#/play/${game.id}`}>
                 <Stone colour={game.you === "white" ? "white" : "black"} />
                 <span>
-                  {game.size}×{game.size} · {names.get(game.opponent) ?? game.opponent}
+                  {game.size}×{game.size} · {opponentOf(game, names)}
                   {game.handicap ? `, ${t("nStones", { n: game.handicap })}` : ""}
                 </span>
                 <span class="meta">

@@ -4,13 +4,14 @@ import type { Marker } from "@sabaki/shudan";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, ApiError, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent, type Queued } from "./api";
 import { Board, BoardText, type Disc } from "./board";
+import { shownAfter } from "./clock";
 import { discsOf, Hints, moveName } from "./hints";
 import { store, stored, t } from "./i18n";
 import { nameOf, strengthOf } from "./newgame";
 import { CountTable, EstimateWords, follow, Loading, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
 import { inRows, paintOf, unpacked } from "./points";
 import { afterMove, moveNumbers, opposite, positionOf, replay } from "./rules";
-import { knock } from "./sound";
+import { knock, tick } from "./sound";
 import { announce, complain } from "./status";
 import { openStudy } from "./study";
 import { useEstimate } from "./variation";
@@ -258,7 +259,7 @@ function Table({ game, take, opponent }: TableProps) {
               <Seat
                 key={colour}
                 colour={colour}
-                name={both ? t(colour) : colour === game.you ? t("you") : name}
+                name={both ? game.names[colour] || t(colour) : colour === game.you ? t("you") : name}
                 about={!both && colour !== game.you && opponent ? strengthOf(opponent, game.size[0]) : ""}
                 game={game}
                 active={!over && game.turn === colour}
@@ -520,8 +521,9 @@ function Seat({ colour, name, about, game, active }: SeatProps) {
 }
 
 function Time({ game, colour, running }: { game: Game; colour: Colour; running: boolean }) {
-  const start = game.clock![colour];
+  const clock = game.clock!;
   const [passed, setPassed] = useState(0);
+  const warned = useRef(0);
   useEffect(() => {
     setPassed(0);
     if (!running) return;
@@ -529,11 +531,17 @@ function Time({ game, colour, running }: { game: Game; colour: Colour; running: 
     const timer = setInterval(() => setPassed((Date.now() - began) / 1000), 250);
     return () => clearInterval(timer);
   }, [game, running]);
-  const left = Math.max(start - passed, 0);
-  const seconds = String(Math.floor(left % 60)).padStart(2, "0");
+  const { left, stones, periods } = shownAfter(clock, colour, running ? passed : 0);
+  const whole = Math.ceil(left);
+  useEffect(() => {
+    // The last seconds of a person's time tick.
+    if (running && game.you !== opposite(colour) && whole <= 10 && whole > 0 && warned.current !== whole) tick();
+    warned.current = whole;
+  }, [whole, running]);
   return (
-    <span class="time" role="timer">
-      {Math.floor(left / 60)}:{seconds}
+    <span class={`time${running && whole <= 10 ? " short" : ""}`} role="timer">
+      {Math.floor(whole / 60)}:{String(whole % 60).padStart(2, "0")}
+      {stones > 0 && <small>{clock.periods > 1 || clock.stones === 1 ? ` ×${periods}` : ` /${stones}`}</small>}
     </span>
   );
 }

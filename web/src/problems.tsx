@@ -11,7 +11,7 @@ import { afterMove } from "./rules";
 import { knock } from "./sound";
 import { complain } from "./status";
 
-interface Entry {
+export interface Entry {
   id: string;
   size: number;
   number: number;
@@ -37,7 +37,7 @@ interface Verdict {
   move: string;
 }
 
-const isDue = (one: Entry) => one.due * 1000 <= Date.now();
+export const isDue = (one: Entry) => one.due * 1000 <= Date.now();
 
 function day(seconds: number): string {
   return new Date(seconds * 1000).toLocaleDateString(language, { dateStyle: "medium" });

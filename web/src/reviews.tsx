@@ -10,6 +10,28 @@ import { complain } from "./status";
 const REFRESH = 1500;
 const GAMES = /\.(sgf|gib|ngf|mgt|txt|zip|tar|tgz|gz|bz2|xz)$/i;
 
+/** Send files to be reviewed, and say which games were queued, known before, or not read. */
+export async function sendGames(
+  files: File[],
+  quick: boolean,
+  onProgress: (n: number) => void = () => {},
+): Promise<Queued> {
+  const sum: Queued = { reviews: [], known: [], unread: [] };
+  for (const [n, file] of files.entries()) {
+    onProgress(n + 1);
+    try {
+      const query = new URLSearchParams({ name: file.name, quick: String(quick) });
+      const { reviews, known, unread } = await api<Queued>(`/reviews?${query}`, { body: file });
+      sum.reviews.push(...reviews);
+      sum.known.push(...known);
+      sum.unread.push(...unread);
+    } catch (problem) {
+      sum.unread.push(problem instanceof Error ? problem.message : String(problem));
+    }
+  }
+  return sum;
+}
+
 export function Reviews() {
   const [busy, setBusy] = useState(true);
   const [reviews, reload] = usePolled<ReviewEntry[]>("/reviews", busy ? REFRESH : null);
@@ -21,20 +43,8 @@ export function Reviews() {
   const [asking, setAsking] = useState(false);
   const [adding, setAdding] = useState<{ n: number; all: number } | null>(null);
   const add = async (files: File[]) => {
-    const sum: Queued = { reviews: [], known: [], unread: [] };
     setTold(null);
-    for (const [n, file] of files.entries()) {
-      setAdding({ n: n + 1, all: files.length });
-      try {
-        const query = new URLSearchParams({ name: file.name, quick: String(quick) });
-        const { reviews, known, unread } = await api<Queued>(`/reviews?${query}`, { body: file });
-        sum.reviews.push(...reviews);
-        sum.known.push(...known);
-        sum.unread.push(...unread);
-      } catch (problem) {
-        sum.unread.push(problem instanceof Error ? problem.message : String(problem));
-      }
-    }
+    const sum = await sendGames(files, quick, (n) => setAdding({ n, all: files.length }));
     setAdding(null);
     const all = [...sum.reviews, ...sum.known];
     if (all.length === 1 && !sum.unread.length) location.hash = `#/review/${all[0]!.id}`;
@@ -106,7 +116,7 @@ export function Reviews() {
                 {titleOf(review)}
               </span>
               <span class="meta">
-                {(review.black || review.white) && `${nameOf(review)} · `}
+                {(review.black || review.white) && `${fileOf(review)} · `}
                 {review.size[1]}×{review.size[0]}, {t("nMoves", { n: review.moves })}
                 {review.result && `, ${review.result}`} ·{" "}
                 {review.status === "waiting"
@@ -136,13 +146,13 @@ export function Reviews() {
 }
 
 /** Name a game's file, and its number if it is not the first of the file. */
-function nameOf({ file, game }: ReviewEntry): string {
+export function fileOf({ file, game }: ReviewEntry): string {
   const name = file.slice(file.lastIndexOf("/") + 1);
   return game > 1 ? `${name}, ${game}` : name;
 }
 
-function titleOf(review: ReviewEntry): string {
-  if (!review.black && !review.white) return nameOf(review);
+export function titleOf(review: ReviewEntry): string {
+  if (!review.black && !review.white) return fileOf(review);
   return `${review.black || t("black")} – ${review.white || t("white")}`;
 }
 

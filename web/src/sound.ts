@@ -14,10 +14,15 @@ export function setSound(on: boolean): void {
 
 /** Knock once, after the stone is drawn; silent where sound is off or not allowed yet. */
 export function knock(): void {
-  if (isSoundOn() && "AudioContext" in window) requestAnimationFrame(() => setTimeout(sound));
+  if (isSoundOn() && "AudioContext" in window) requestAnimationFrame(() => setTimeout(() => sound()));
 }
 
-function sound(): void {
+/** Tick once, quietly: the last seconds of a clock. */
+export function tick(): void {
+  if (isSoundOn() && "AudioContext" in window) sound(0.12, 1760);
+}
+
+function sound(loudness = 0.5, pitch = 880): void {
   context ??= new AudioContext();
   if (context.state !== "running") {
     void context.resume();
@@ -29,7 +34,7 @@ function sound(): void {
   for (let i = 0; i < length; i++) {
     const time = i / context.sampleRate;
     const click = (Math.random() * 2 - 1) * Math.exp(-time * 900);
-    samples[i] = 0.5 * click + 0.5 * Math.sin(2 * Math.PI * 880 * time) * Math.exp(-time * 110);
+    samples[i] = loudness * click + loudness * Math.sin(2 * Math.PI * pitch * time) * Math.exp(-time * 110);
   }
   const source = context.createBufferSource();
   source.buffer = buffer;

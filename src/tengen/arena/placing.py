@@ -212,17 +212,22 @@ def rank_of(elo: float) -> str:
     return f"{min(above + 1, _STRONGEST_DAN)} dan"
 
 
-def level_of_rank(rank: str, rows: int, cols: int, path: Path = RECORD) -> int:
-    """Return the level whose rating is nearest to a rank such as `5k`.
-
-    A board on which no level was rated takes the ratings of the next one.
-    """
+def elo_of(rank: str) -> float:
+    """Return the rating in the middle of a rank such as `8k`, `8 kyu` or `1d`."""
     strength = Rank(rank).strength
     if math.isnan(strength):
         raise SpecError(f"{rank!r} is no rank such as 5k or 1d")
     # Kyu count down to 1, dan up from 1: 1 dan is one rank above 1 kyu.
     above = strength if strength < 0 else strength % 100 - 1
-    elo = _ANCHOR + ELO_PER_RANK * (above + _ANCHOR_KYU)
+    return _ANCHOR + ELO_PER_RANK * (above + _ANCHOR_KYU)
+
+
+def level_of_rank(rank: str, rows: int, cols: int, path: Path = RECORD) -> int:
+    """Return the level whose rating is nearest to a rank such as `5k`.
+
+    A board on which no level was rated takes the ratings of the next one.
+    """
+    elo = elo_of(rank)
     sizes = {entry["size"] for entry in recorded(path)}
     near = min(sizes, key=lambda size: abs(int(size.partition("x")[0]) - min(rows, cols)))
     rated = level_ratings(near, path)

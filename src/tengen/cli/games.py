@@ -14,6 +14,7 @@ import typer
 
 from tengen.commands.options import Records, Seed, WorkOptions, argument, command, flag, option
 from tengen.commands.printing import Shown, table
+from tengen.compiling import NETWORK_KERNELS, SCORING_KERNELS, disable_jit_unless_cached
 from tengen.errors import ModelError, RecordError, SpecError, TengenError
 from tengen.files import refuse_inputs, write_atomic
 from tengen.reviews import ReviewSettings
@@ -50,14 +51,8 @@ def score(
     One game is shown with its board, dead stones and both counts, several as a table. Games that
     cannot be read or scored are listed at the end.
     """
-    from tengen.compiling import SCORING_KERNELS, disable_jit_unless_cached
-
-    if (
-        len(files) == 1
-        and _is_one_game(Path(files[0]))
-        and disable_jit_unless_cached(SCORING_KERNELS)
-    ):
-        shown.remark("tengen: one game is scored without compiled kernels (tengen compile)")
+    if len(files) == 1 and _is_one_game(Path(files[0])):
+        _do_without_compiling(SCORING_KERNELS, shown)
     from tengen.parallel import map_jobs
     from tengen.records.corpus import packed_games
     from tengen.scoring import BlockScorer
@@ -89,6 +84,12 @@ def score(
     shown.faults(faults)
     if unread and len(files) > 1:
         raise TengenError(f"{unread} could not be read; the other games were scored")
+
+
+def _do_without_compiling(module: str, shown: Shown) -> None:
+    """Let a command with little to do run kernels as plain Python if they are not compiled."""
+    if disable_jit_unless_cached(module):
+        shown.remark("tengen: working without compiled kernels (tengen compile)")
 
 
 def _is_one_game(path: Path) -> bool:
@@ -176,6 +177,8 @@ def predict(
     shown: Shown,
 ) -> None:
     """Print the board before move N with the likely moves, best first as a, b, c, ..."""
+    if model is None:
+        _do_without_compiling(NETWORK_KERNELS, shown)
     import numpy as np
 
     from tengen.board import BLACK, format_gtp, point_at

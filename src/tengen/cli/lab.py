@@ -27,7 +27,8 @@ app = typer.Typer()
 @command(app)
 def lab(
     names: list[str] = argument(
-        "Experiments to run, all by default; or `report`, from recorded rows.", default=[]
+        "Experiments to run, all by default; or `report` from recorded rows, `snapshots PAPER`.",
+        default=[],
     ),
     full: bool = flag("--full", "Run at the papers' scale, which takes days, not minutes."),
     change: list[str] = option(
@@ -47,11 +48,15 @@ def lab(
     """Run the papers' experiments, compare with the papers, write one page.
 
     An interrupted run continues with the same command. `tengen lab report` plays nothing: it
-    computes claims, verdicts, tables and plots from the rows of recorded runs.
+    computes claims, verdicts, tables and plots from the rows of recorded runs. `tengen lab
+    snapshots PAPER` repeats a recorded training and keeps its states, which the page shows.
     """
     need("lab", "scipy", "matplotlib", "jinja2", "cma")
     if names == ["report"]:
         _report(data, out, shown)
+        return
+    if names[:1] == ["snapshots"]:
+        _snapshots(names[1:], shown)
         return
     if data is not None:
         raise SpecError("--data is for `tengen lab report`")
@@ -104,6 +109,23 @@ def lab(
         if names:
             _print(found)
         print(f"Open {path} in a browser.")
+
+
+def _snapshots(names: list[str], shown: Shown) -> None:
+    """Make the snapshots of the named papers, by default of all that show a training."""
+    from tengen.lab.exhibits import make_snapshots
+    from tengen.lab.papers import papers
+
+    known = {name: p for name, p in papers().items() if p.exhibit and p.exhibit.counted}
+    for name in names:
+        if name not in known:
+            raise SpecError(unknown("paper with a training to show", name, known))
+    made = {
+        name: [str(path) for path in make_snapshots(name, known[name])] for name in names or known
+    }
+    if not shown.as_json(made):
+        for path in (path for paths in made.values() for path in paths):
+            print(path)
 
 
 def _list(known: Mapping[str, Experiment[Any]], mode: str, shown: Shown) -> None:

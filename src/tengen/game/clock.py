@@ -1,7 +1,9 @@
 """Keep the time of both sides and budget a move.
 
-Times are in seconds. A clock takes the times that a controller reports, or keeps time itself: from
-one `press` to the next, or by the seconds passed to `spend`.
+After main time come periods, if there are any: in each, so many stones have to be played
+(Canadian), or one stone within one of several periods (Japanese). Times are in seconds. A clock
+takes the times that a controller reports, or keeps time itself: from one `press` to the next, or
+by the seconds passed to `spend`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ class Side:
 
     left: float
     stones: int = 0
+    periods: int = 1  # periods left, with this one
 
 
 @dataclass
@@ -29,6 +32,7 @@ class Clock:
     main: float = 0.0
     period: float = 0.0
     stones: int = 0
+    periods: int = 1  # how often a period may run out before the game is lost
     increment: float = 0.0  # seconds that every move adds (Fischer)
     limited: bool = False
     sides: dict[int, Side] = field(default_factory=dict)
@@ -38,6 +42,11 @@ class Clock:
     def settings(cls, main: float, period: float, stones: int) -> Clock:
         """Return a clock for GTP's time_settings; a period without stones means no limit."""
         return cls(main, period, stones, limited=not (period > 0 and stones == 0))
+
+    @classmethod
+    def japanese(cls, main: float, period: float, periods: int) -> Clock:
+        """Return a clock with periods in which one stone is played; a stone in time keeps one."""
+        return cls(main, period, 1, periods, limited=True)
 
     @classmethod
     def fischer(
@@ -54,7 +63,9 @@ class Clock:
 
     def restart(self) -> None:
         """Give both sides their time for a new game."""
-        start = Side(self.main) if self.main > 0 else Side(self.period, self.stones)
+        in_main = self.main > 0
+        start = Side(self.main if in_main else self.period, 0 if in_main else self.stones)
+        start.periods = self.periods
         self.sides = {colour: replace(start) for colour in (1, 2)} if self.limited else {}
         self.since = None
 
@@ -63,18 +74,25 @@ class Clock:
         self.limited = True
         self.sides[colour] = Side(left, stones)
 
+    def passed(self, colour: int, seconds: float) -> Side:
+        """Return one side's clock after so many seconds without a move."""
+        side = replace(self.sides[colour])
+        side.left -= seconds
+        if side.left <= 0 and side.stones == 0 and self.stones > 0:
+            side.left, side.stones = side.left + self.period, self.stones
+        while side.left <= 0 and side.stones > 0 and side.periods > 1:
+            side.left, side.periods = side.left + self.period, side.periods - 1
+        return side
+
     def spend(self, colour: int, seconds: float) -> None:
         """Count down one side's clock after a move."""
-        side = self.sides.get(colour)
-        if side is None or not self.limited:
+        if colour not in self.sides or not self.limited:
             return
-        side.left -= seconds
+        side = self.sides[colour] = self.passed(colour, seconds)
         if side.stones > 0:
             side.stones -= 1
             if side.stones == 0:
                 side.left, side.stones = self.period, self.stones
-        elif side.left <= 0 and self.stones > 0:
-            side.left, side.stones = self.period + side.left, self.stones
         side.left = max(side.left, 0.0) + self.increment
 
     def press(self, colour: int, now: float) -> None:
@@ -82,10 +100,24 @@ class Clock:
         self.spend(colour, 0.0 if self.since is None else now - self.since)
         self.since = now
 
+    def side(self, colour: int, turn: int, now: float) -> Side:
+        """Return one side's clock as it stands while `turn` is to move."""
+        return self.passed(
+            colour, now - self.since if self.since is not None and colour == turn else 0.0
+        )
+
     def remaining(self, colour: int, turn: int, now: float) -> float:
-        """Return the seconds that a side has left while `turn` is to move."""
-        spent = now - self.since if self.since is not None and colour == turn else 0.0
-        return max(self.sides[colour].left - spent, 0.0)
+        """Return the seconds that a side has left until its main time or this period ends.
+
+        They are 0 only when all periods are over too.
+        """
+        return max(self.side(colour, turn, now).left, 0.0)
+
+    def until_lost(self, colour: int, turn: int, now: float) -> float:
+        """Return the seconds until a side that does not move loses on time."""
+        side = self.side(colour, turn, now)
+        more = side.periods - (side.stones > 0) if self.stones else 0
+        return max(side.left, 0.0) + more * self.period
 
     def budget(self, colour: int, points: int, plies: int) -> float | None:
         """Return how many seconds the next move may take; None without a limit."""

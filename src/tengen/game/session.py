@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,7 +23,7 @@ from tengen.board.counting import Count
 from tengen.contracts import Analyser, Candidate, Player, TimedPlayer
 from tengen.errors import IllegalMoveError, RecordError, TengenError
 from tengen.files import data_folder, lock, write_atomic
-from tengen.game.clock import Clock
+from tengen.game.clock import Clock, Side
 from tengen.records import loads, read_game
 from tengen.records.from_board import sgf_of_game
 from tengen.records.record import board_at, rules_named
@@ -128,7 +128,7 @@ class Session:
         self.accepted, self.stopped, self.open, self.dead = False, False, False, None
         if self.clock.limited:
             if going:
-                self.clock.sides[turn].left = self.clock.remaining(turn, turn, now)
+                self.clock.sides[turn] = self.clock.side(turn, turn, now)
             self.clock.since = now
             for colour, side in self.clock.sides.items():
                 if colour & self.human:
@@ -166,10 +166,15 @@ class Session:
         """Return the random generator for the next move."""
         return move_generator(self.seed, self.board)
 
-    def left(self, colour: int, now: float) -> float:
-        """Return the seconds that a side has left; none run after the end of play."""
+    def time_of(self, colour: int, now: float) -> Side:
+        """Return what a side's clock shows; none runs after the end of play."""
         ended = (self.is_over or self.is_counting) and not self.timed_out
-        return self.clock.remaining(colour, 0 if ended else self.board.turn, now)
+        side = self.clock.side(colour, 0 if ended else self.board.turn, now)
+        return replace(side, left=max(side.left, 0.0))
+
+    def left(self, colour: int, now: float) -> float:
+        """Return the seconds that a side has left in main time or its period."""
+        return self.time_of(colour, now).left
 
     def budget(self) -> float | None:
         """Return how many seconds the side to move may take; None without a limit."""

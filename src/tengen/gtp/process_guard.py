@@ -30,19 +30,21 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 def start_guarded(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
     """Start a program with pipes to it; return its guard and the leash, a descriptor to close."""
     held, leash = os.pipe()
-    told, news = os.pipe()
-    options = ["-I", "-S", __file__, str(held), str(news)]
+    read_end, write_end = os.pipe()
+    options = ["-I", "-S", __file__, str(held), str(write_end)]
     try:
         command = [sys.executable, *options, *words]
-        guard = subprocess.Popen(command, pass_fds=(held, news), start_new_session=True, **PIPES)
+        guard = subprocess.Popen(
+            command, pass_fds=(held, write_end), start_new_session=True, **PIPES
+        )
     except BaseException:
         os.close(leash)
-        os.close(told)
+        os.close(read_end)
         raise
     finally:
         os.close(held)
-        os.close(news)
-    with open(told, "rb") as failure:
+        os.close(write_end)
+    with open(read_end, "rb") as failure:
         number = failure.read()  # returns when the program has started, or failed to
     if number:
         os.close(leash)
@@ -55,11 +57,11 @@ def start_guarded(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
 # ----- In the guarding process -----
 
 
-def _guard(leash: int, news: int, words: list[str]) -> None:
+def _guard(leash: int, write_end: int, words: list[str]) -> None:
     """Run the program until it ends or the leash is closed."""
     # Processes that leave the group become our children once their parent is gone.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    for file in (leash, news):
+    for file in (leash, write_end):
         os.set_inheritable(file, False)
     # Signals to the group must not end the guard.
     signal.signal(signal.SIGTERM, lambda number, frame: None)
@@ -70,8 +72,8 @@ def _guard(leash: int, news: int, words: list[str]) -> None:
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     program = os.fork()
     if program == 0:
-        _become(words, news)
-    os.close(news)
+        _become(words, write_end)
+    os.close(write_end)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for file in (0, 1, 2):  # so that our parent notices when the program closes its own
         os.dup2(nowhere, file)
@@ -88,7 +90,7 @@ def _guard(leash: int, news: int, words: list[str]) -> None:
     _end_like(status)
 
 
-def _become(words: list[str], news: int) -> None:
+def _become(words: list[str], write_end: int) -> None:
     """Replace this process with the program, or report why that failed."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the guard itself may be killed
     signal.set_wakeup_fd(-1)
@@ -98,7 +100,7 @@ def _become(words: list[str], news: int) -> None:
     try:
         os.execvp(words[0], words)
     except OSError as failure:
-        os.write(news, str(failure.errno).encode())
+        os.write(write_end, str(failure.errno).encode())
     os._exit(127)
 
 

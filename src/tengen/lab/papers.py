@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tengen import extensions
 from tengen.extensions import PAPERS, ExtensionError
+from tengen.lab.exhibits import Exhibit
 
 if TYPE_CHECKING:
     from tengen.lab.steps import Experiment
@@ -69,6 +70,8 @@ class Paper:
     cost: str  # what its own experiments cost, as it reports
     quick: str = ""  # what figures of a quick run can and cannot show
     order: int = extensions.LAST  # place in the report
+    story: str = ""  # who, when, what was claimed: some hundred words for visitors
+    exhibit: Exhibit | None = None
     claims: Mapping[str, Claim]
     settings: Sequence[PaperSetting]
     questions: Mapping[str, str]  # id -> question
@@ -126,6 +129,8 @@ def read_paper(package: str) -> Paper:
         "settings": [PaperSetting(**entry) for entry in said.pop("settings", [])],
         "questions": {entry["id"]: entry["question"] for entry in said.pop("questions", [])},
     }
+    if "exhibit" in said:
+        parts["exhibit"] = Exhibit.of(said.pop("exhibit"))
     own = {key: said.pop(key) for key in Paper.__dataclass_fields__ if key in said}
     return Paper(package=package, folder=folder, more=said, **own, **parts)
 

@@ -19,7 +19,7 @@ from tengen.lab.decisions import Estimate, decide
 from tengen.lab.evidence import Evidence
 from tengen.lab.formatting import show, show_estimate
 from tengen.lab.papers import Claim, Paper, data_folder, papers
-from tengen.lab.result import Figure, Table
+from tengen.lab.result import Figure, Plot, Table, line
 from tengen.statistics import holm
 
 
@@ -183,6 +183,26 @@ def _units(count: int, name: str) -> str:
 def report_of(paper: Paper, data: Path) -> PaperReport:
     """Return what the rows below a folder say; experiments without rows are left out."""
     found: PaperReport = paper.module("report").report(data)
+    return found
+
+
+def learning_plot(title: str, x: str, curves: Mapping[int, Mapping[int, float]]) -> Plot:
+    """Return the shares that the first training won, beside the mean of all, for `learning`."""
+    shown, *_ = curves.values()
+    ours = [Estimate.shares([curve[at] for curve in curves.values()]) for at in shown]
+    ends = [each.interval for each in ours if each.interval is not None]
+    band = ends if len(ends) == len(ours) else None
+    lines = [line("this training", list(shown), list(shown.values()))]
+    if len(curves) > 1:
+        name = f"mean of {len(curves)} trainings"
+        lines.append(line(name, list(shown), [each.mean for each in ours], band))
+    return Plot(title, x, "won", lines, bottom=0.0, top=1.0)
+
+
+def learning_of(paper: Paper, data: Path) -> Plot | None:
+    """Return how the training went whose snapshots a paper shows, if its report has `learning`."""
+    learning = getattr(paper.module("report"), "learning", None)
+    found: Plot | None = None if learning is None else learning(data)
     return found
 
 

@@ -283,10 +283,17 @@ class StoredLearner(WithParams):
     def _restored(cls, tensors: Tensors, card: Card) -> Self:
         raise NotImplementedError
 
-    def save(self, path: str | os.PathLike[str], **card: Any) -> None:
-        """Write a safetensors file with its card; `card` are fields of the card to replace."""
+    def save(self, path: str | os.PathLike[str], *, half: bool = False, **card: Any) -> None:
+        """Write a safetensors file with its card; `card` are fields of the card to replace.
+
+        With `half`, floating-point numbers are stored in half precision.
+        """
         fields = {"name": Path(path).stem, **self._about(), **card, "kind": self.kind}
-        self.card_ = save_model(path, self._tensors(), Card(**fields))
+        tensors = dict(self._tensors())
+        if half:
+            floats = {name: array for name, array in tensors.items() if array.dtype.kind == "f"}
+            tensors |= {name: array.astype(np.float16) for name, array in floats.items()}
+        self.card_ = save_model(path, tensors, Card(**fields))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

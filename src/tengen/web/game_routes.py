@@ -75,6 +75,21 @@ async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9)
     return {"opponent": game.opponent, "handicap": game.handicap}
 
 
+@router.get("/fair-game")
+async def fair_game(
+    request: Request,
+    you: Annotated[str, Query(max_length=10, examples=["8 kyu"])],
+    size: Annotated[int, Query(ge=5, le=19)] = 19,
+    other: Annotated[str | None, Query(max_length=10)] = None,
+    opponent: Annotated[str | None, Query(max_length=40)] = None,
+) -> Json:
+    """Return opponent, colour, handicap and komi of an even game for a person of a rank.
+
+    Against a person of the rank `other`, against an `opponent`, or against the nearest level.
+    """
+    return _games(request).fair_game(size, you, other, opponent)
+
+
 @router.post("/games/upload", status_code=201)
 async def upload(
     request: Request,

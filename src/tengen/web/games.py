@@ -17,11 +17,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from tengen.arena.placing import elo_of, fair_handicap
 from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board
 from tengen.errors import IllegalMoveError, TengenError
-from tengen.game.clock import Clock
+from tengen.game.clock import Clock, Side
 from tengen.game.session import BOTH, Session
-from tengen.records.from_board import start_of
+from tengen.records.from_board import sgf_of_game, start_of
 from tengen.web.machines import PERSON, Opponent, next_rung
 from tengen.web.positions import (
     COLOURS,
@@ -58,8 +59,9 @@ _MOST_ENGINES = 8  # games with a process for an opponent from the command line
 _PAUSE = 10.0  # seconds until the machine tries again to move, or to store its move
 _STORED = (  # attributes of a game that are stored unchanged
     *("id", "human", "opponent", "seed", "ladder", "version", "teach", "lesson", "lessons"),
-    *("resigned", "timed_out", "accepted", "stopped", "open"),
+    *("resigned", "timed_out", "accepted", "stopped", "open", "names"),
 )
+_CLOCK = ("main", "increment", "period", "stones", "periods")  # settings of a clock
 _SHOWN = ("id", "version", "teach", "lesson", "trouble", "open")  # attributes shown unchanged
 
 Colour = Literal["black", "white"]
@@ -78,11 +80,32 @@ class NewGame(BaseModel, extra="forbid"):
     handicap: Annotated[int, Field(ge=0, le=9)] = 0
     komi: Annotated[float | None, Field(ge=-200, le=200)] = None
     rules: Literal["cgos", "chinese", "japanese", "aga", "new_zealand", "tromp_taylor"] = "cgos"
-    minutes: Annotated[float, Field(ge=0, le=600)] = 0
-    increment: Annotated[float, Field(ge=0, le=600)] = 0
+    minutes: Annotated[float, Field(ge=0, le=600)] = 0  # main time; 0 with a clock: none
+    clock: Literal["none", "fischer", "japanese", "canadian"] | None = None
+    increment: Annotated[float, Field(ge=0, le=600)] = 0  # of a Fischer clock, in seconds
+    period: Annotated[float, Field(ge=1, le=3600)] = 30  # of byo-yomi, in seconds
+    periods: Annotated[int, Field(ge=1, le=100)] = 5  # of Japanese byo-yomi
+    stones: Annotated[int, Field(ge=1, le=100)] = 15  # of Canadian byo-yomi, in each period
+    # Names of two people.
+    black: Annotated[str, Field(max_length=60)] = ""
+    white: Annotated[str, Field(max_length=60)] = ""
     ladder: bool = False
     # Stop the game after moves that lose at least this many points; 0 for no teacher.
     teach: Annotated[float, Field(ge=0, le=100)] = 0
+
+    def make_clock(self) -> Clock:
+        """Return the clock of this game; without a kind, minutes mean a Fischer clock."""
+        main = 60 * self.minutes
+        match self.clock or ("fischer" if self.minutes else "none"):
+            case "fischer":
+                if main + self.increment <= 0:
+                    raise TengenError("a clock needs main time or an increment")
+                return Clock.fischer(main or self.increment, self.increment)
+            case "japanese":
+                return Clock.japanese(main, self.period, self.periods)
+            case "canadian":
+                return Clock.settings(main, self.period, self.stones)
+        return Clock()
 
 
 @dataclass(eq=False)
@@ -98,6 +121,7 @@ class WebGame(Session):
     # The review of the person's last move; `asks` is true while the person has to decide.
     lesson: Json | None = None
     lessons: list[Json] = field(default_factory=list)  # all mistakes, taken back or not
+    names: dict[str, str] = field(default_factory=dict)  # of two people, by colour
     job: Job | None = None  # the worker's job for this game
     alarm: asyncio.TimerHandle | None = None  # rings when time is up, or for a retry
     engine: Lane | None = None  # for an opponent from the command line, which may hang
@@ -113,8 +137,9 @@ class WebGame(Session):
         human = BOTH if new.opponent == PERSON else COLOURS[new.colour]
         game = cls(board, human, secrets.randbits(31), opponent=new.opponent)
         game.ladder, game.teach = new.ladder, new.teach
-        if new.minutes > 0:
-            game.clock = Clock.fischer(60 * new.minutes, new.increment)
+        if human == BOTH:
+            game.names = {"black": new.black.strip(), "white": new.white.strip()}
+        game.clock = new.make_clock()
         return game
 
     @property
@@ -204,13 +229,16 @@ class WebGame(Session):
         }
 
     def _clock_state(self, now: float) -> Json | None:
-        if not self.clock.limited:
+        clock = self.clock
+        if not clock.limited:
             return None
+        times = {NAMES[colour]: self.time_of(colour, now) for colour in (BLACK, WHITE)}
         return {
-            "black": self.left(BLACK, now),
-            "white": self.left(WHITE, now),
-            "increment": self.clock.increment,
-            "running": self.clock.since is not None and self.status == "playing",
+            **{name: side.left for name, side in times.items()},
+            # Stones to be played in this period, 0 in main time, and the periods left.
+            "stages": {name: [side.stones, side.periods] for name, side in times.items()},
+            **{name: getattr(clock, name) for name in _CLOCK},
+            "running": clock.since is not None and self.status == "playing",
         }
 
     def summary(self) -> Json:
@@ -219,6 +247,7 @@ class WebGame(Session):
             **{name: getattr(self, name) for name in ("opponent", "ladder", "won", "status")},
             "size": self.board.rows,
             "you": NAMES.get(self.human, "both"),
+            "names": self.names,
             "moves": len(self.board.moves),
             "handicap": self.board.handicap,
             "result": self.result if self.is_over else None,
@@ -231,7 +260,10 @@ class WebGame(Session):
             "board": to_value(self.board),
             "dead": None if self.dead is None else sorted(self.dead),
             "clock": clock
-            and {"left": [clock["black"], clock["white"]], "increment": clock["increment"]},
+            and {
+                "left": [clock["black"], clock["white"]],
+                **{name: clock[name] for name in ("stages", *_CLOCK)},
+            },
             **{name: getattr(self, name) for name in _STORED},
         }
 
@@ -243,9 +275,21 @@ class WebGame(Session):
         game = cls(to_board(body["board"]), **stored)
         game.dead = None if body["dead"] is None else set(body["dead"])
         if clock := body["clock"]:
-            left = dict(zip((BLACK, WHITE), clock["left"], strict=True))
-            game.clock = Clock.fischer(max(clock["left"]), clock["increment"], left)
+            # Older versions stored Fischer clocks only, without main time and stages.
+            settings = {name: clock[name] for name in _CLOCK if name in clock}
+            game.clock = Clock(**{"main": max(clock["left"]), **settings}, limited=True)
+            stages = clock.get("stages", {})
+            for colour, left in zip((BLACK, WHITE), clock["left"], strict=True):
+                stones, periods = stages.get(NAMES[colour], (0, 1))
+                game.clock.sides[colour] = Side(left, stones, periods)
         return game
+
+    def sgf(self, machine: str) -> bytes:
+        """Return the game as SGF; two people have the names that they gave."""
+        if self.human != BOTH:
+            return super().sgf(machine)
+        names = {c: self.names.get(n) or n.capitalize() for c, n in NAMES.items()}
+        return sgf_of_game(self.board, names, self.result, self.count())
 
 
 class GameService:
@@ -320,6 +364,33 @@ class GameService:
         if rung.handicap:
             changes["colour"] = "black"
         return new.model_copy(update=changes)
+
+    def fair_game(
+        self, size: int, you: str, other: str | None = None, opponent: str | None = None
+    ) -> Json:
+        """Return opponent, colour, handicap and komi of an even game for a person of a rank.
+
+        The other side is a person of another rank, an opponent of the list, or the nearest level.
+        """
+        own, board = elo_of(you), f"{size}x{size}"
+        if other is not None:
+            found, theirs = PERSON, elo_of(other)
+        else:
+            everyone = self.opponents.values()
+            rated = {one.id: one.ratings[board] for one in everyone if board in one.ratings}
+            levels = {key: elo for key, elo in rated.items() if self.opponents[key].level}
+            found = opponent or min(levels, key=lambda key: abs(levels[key] - own), default="")
+            if found not in rated:
+                raise TengenError(f"{found or 'no level'} is not rated on {board}")
+            theirs = rated[found]
+        handicap = fair_handicap(min(own, theirs), max(own, theirs), size * size)
+        colour = "white" if own > theirs and handicap.komi is not None else "black"
+        return {
+            "opponent": found,
+            "colour": colour,
+            "handicap": handicap.stones,
+            "komi": handicap.komi,
+        }
 
     def delete(self, key: str) -> None:
         """Delete a game."""
@@ -401,7 +472,7 @@ class GameService:
         elif game.is_counting and game.dead is None:
             is_begun = self._submit(game, "tasks.judge")
         if is_begun and game.clock.limited and game.status == "playing":
-            left = game.clock.remaining(game.board.turn, game.board.turn, self.now())
+            left = game.clock.until_lost(game.board.turn, game.board.turn, self.now())
             game.alarm = asyncio.get_running_loop().call_later(left + 0.05, self._ring, game)
 
     def _engine(self, game: WebGame) -> Lane:

@@ -202,12 +202,15 @@ def see(arguments: Json, context: Context) -> Json:
     if name is None:
         boards = " and ".join(machine.models)
         raise TengenError(f"{machine.title} looks only at {boards}")
-    model = load_learner(name, shared=True)
-    found: Json = {"model": name}
+    return {"model": name, **outputs_of(load_learner(name, shared=True), board)}
+
+
+def outputs_of(model: Any, board: Board) -> Json:
+    """Return all outputs of a model for a position."""
+    found: Json = {}
     if isinstance(model, DeepNetwork):
         [view] = model.evaluate([board])
         return {
-            **found,
             "ownership": _flat(view.ownership),
             "value": view.score,
             "spread": view.spread,

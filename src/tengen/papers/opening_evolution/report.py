@@ -11,7 +11,14 @@ from tengen.lab.decisions import Estimate
 from tengen.lab.evidence import Evidence, find_evidence
 from tengen.lab.formatting import percent, show_estimate, show_shares
 from tengen.lab.papers import read_paper
-from tengen.lab.report import Answer, ClaimResult, PaperReport, claim_result, gain_answer
+from tengen.lab.report import (
+    Answer,
+    ClaimResult,
+    PaperReport,
+    claim_result,
+    gain_answer,
+    learning_plot,
+)
 from tengen.lab.result import Figure, Line, Plot, Table
 from tengen.statistics import Trend
 
@@ -157,6 +164,15 @@ def wins_of(panel: Evidence) -> dict[int, dict[int, float]]:
         seed: {g: float((mine["score"] > 0).mean()) for g, mine in rows.groups("generation")}
         for seed, rows in panel.groups("seed")
     }
+
+
+def learning(data: Path) -> Plot | None:
+    """Return how often the networks of the training that is shown win."""
+    panel = find_evidence(data, "table-1-panel")
+    if panel is None:
+        return None
+    title = f"Openings won against fixed opponents ({_opponents(panel)})"
+    return learning_plot(title, "generation", wins_of(panel))
 
 
 def _gain(panel: Evidence) -> Estimate:

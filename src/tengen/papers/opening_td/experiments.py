@@ -126,7 +126,8 @@ def learning_curves(name: str, players: Callable[[Any], Players]) -> Callable[..
     return run
 
 
-def _encodings(size: CurveSize) -> Players:
+def encodings(size: CurveSize) -> Players:
+    """Return the players of Figure 4."""
     return {f"{ALL}-{e}": size.measured(features=ALL, encoding=e) for e in size.encodings}
 
 
@@ -371,7 +372,7 @@ _CURVE, _INPUTS = "opening-td", "opening-td-inputs"
 
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     Experiment(
-        _CURVE, "Learning by self-play", learning_curves(_CURVE, _encodings),
+        _CURVE, "Learning by self-play", learning_curves(_CURVE, encodings),
         quick=CurveSize(500, 3, _FAST, curve_every=250),
         full=CurveSize(), minutes=(0.4, 12),
     ),

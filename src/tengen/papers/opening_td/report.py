@@ -21,7 +21,14 @@ from tengen.lab.decisions import Estimate
 from tengen.lab.evidence import Evidence, find_evidence
 from tengen.lab.formatting import percent, show_estimate, show_shares
 from tengen.lab.papers import read_paper
-from tengen.lab.report import Answer, ClaimResult, PaperReport, claim_result, gain_answer
+from tengen.lab.report import (
+    Answer,
+    ClaimResult,
+    PaperReport,
+    claim_result,
+    gain_answer,
+    learning_plot,
+)
 from tengen.lab.result import Bars, Figure, Line, Plot, Series, Table
 from tengen.papers.opening_td.settings import SETS
 from tengen.statistics import Rate, spearman
@@ -142,6 +149,19 @@ def _figure_4(points: Evidence | None, gnugo: Evidence | None) -> Iterator[Part]
         rules = {"the paper after 3,000": PAPER.claims["huang.figure4.scalar"].figure}
         title, x = "Figure 4: against random while it learns", "openings of self-play"
         yield Plot(title, x, "wins", lines, rules=rules, bottom=0.0, top=1.03)
+
+
+def learning(data: Path) -> Plot | None:
+    """Return the learning curve of the training whose snapshots are shown."""
+    points = find_evidence(data, "opening-td")
+    if points is None:
+        return None
+    player = str(points["player"][0])
+    curves = {
+        seed: {openings: share for openings, [share] in curves_of(rows)[player].items()}
+        for seed, rows in points.where(player=player).groups("seed")
+    }
+    return learning_plot("Won against random openings", "openings of self-play", curves)
 
 
 def _line(name: str, curve: Mapping[int, list[float]]) -> Line:

@@ -16,7 +16,15 @@ from tengen.lab.drawing import kernel_sheet
 from tengen.lab.evidence import Evidence, find_evidence
 from tengen.lab.formatting import number, percent, show_estimate, show_shares
 from tengen.lab.papers import read_paper
-from tengen.lab.report import Answer, ClaimResult, PaperReport, answer, claim_result, gain_answer
+from tengen.lab.report import (
+    Answer,
+    ClaimResult,
+    PaperReport,
+    answer,
+    claim_result,
+    gain_answer,
+    learning_plot,
+)
 from tengen.lab.result import Figure, Line, Picture, Plot, Table
 from tengen.papers.symmetry_network.network import SQUARE
 from tengen.statistics import spearman
@@ -241,6 +249,20 @@ def _panel(found: _Found, rows: Evidence) -> None:
     note = f"Mean share of games won over {trainings} trainings."
     columns = ["games", *(f"against {opponent}" for opponent in opponents)]
     found.tables.append(Table(title, columns, table, note, key="panel"))
+
+
+def learning(data: Path) -> Plot | None:
+    """Return how often the snapshots that are shown win against fixed opponents."""
+    rows = find_evidence(data, "symmetry-panel")
+    if rows is None:
+        return None
+    curves = {
+        seed: {at: wins(games["score"]) for at, games in mine.groups("games")}
+        for seed, mine in rows.groups("seed")
+    }
+    opponents = ", ".join(np.unique(rows["opponent"]).tolist())
+    title = f"Games won against fixed opponents ({opponents})"
+    return learning_plot(title, "games of self-play", curves)
 
 
 def _training(found: _Found, rows: Evidence) -> None:

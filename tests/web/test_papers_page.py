@@ -1,0 +1,128 @@
+"""The papers' section: what its routes tell, and the page in a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from tengen.board import Board
+from tengen.lab.decisions import VERDICTS
+from tengen.lab.exhibits import snapshots_of
+from tengen.lab.papers import papers
+from tengen.lab.report import report_of
+
+NAMES = sorted(papers())
+LEARNING = [name for name in NAMES if len(snapshots_of(papers()[name])) > 1]
+
+
+def test_every_registered_paper_has_an_exhibit(client: httpx.Client) -> None:
+    told = {one["id"]: one for one in client.get("/api/papers").json()}
+    assert sorted(told) == NAMES
+    for name, paper in papers().items():
+        found = client.get(f"/api/papers/{name}").json()
+        assert found["story"] == paper.story and 60 <= len(paper.story.split()) <= 130
+        assert paper.exhibit and found["machine"]["size"] == paper.exhibit.size
+        assert found["machine"]["snapshots"] == list(snapshots_of(paper))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_those_of_the_report(client: httpx.Client, name: str) -> None:
+    paper = papers()[name]
+    found = client.get(f"/api/papers/{name}/results").json()
+    report = report_of(paper, paper.data)
+    assert [(one["id"], one["verdict"]) for one in found["claims"]] == [
+        (each.claim.id, each.verdict) for each in report.claims
+    ]
+    for one in found["claims"]:
+        assert one["verdict"] in VERDICTS and one["figure"] == paper.claims[one["id"]].figure
+        if one["interval"]:
+            assert one["interval"][0] <= one["ours"] <= one["interval"][1]
+    assert {run["name"] for run in found["runs"]} == {
+        path.parent.name for path in paper.data.glob("*/run.json")
+    }
+    if name in LEARNING:
+        shown = found["learning"]["lines"][0]
+        # The curve has a point for every snapshot.
+        assert set(snapshots_of(paper)) <= set(shown["x"])
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_snapshots_differ_in_what_they_prefer_and_play(client: httpx.Client, name: str) -> None:
+    machine = client.get(f"/api/papers/{name}").json()["machine"]
+    body = {"size": machine["size"], "moves": [["B", "C3"]]}
+    views = []
+    for number in (machine["snapshots"][0], machine["snapshots"][-1]):
+        seen = client.post(f"/api/papers/{name}/see", params={"at": number}, json=body).json()
+        assert len(seen["policy"]) == machine["size"] ** 2
+        views.append(seen["policy"])
+        played = client.post(
+            f"/api/papers/{name}/move", json={**body, "player": f"machine@{number}"}
+        )
+        board = Board(machine["size"], moves="B C3")
+        board.play(played.json()["move"])
+    assert views[0] != views[1]
+    final = client.post(f"/api/papers/{name}/see", json=body)
+    assert final.status_code == 200
+
+
+def test_what_does_not_exist_is_refused(client: httpx.Client) -> None:
+    body: dict[str, Any] = {"size": 9}
+    assert client.get("/api/papers/none").status_code == 404
+    assert client.get("/api/papers/none/results").status_code == 404
+    place = "/api/papers/opening-td"
+    assert client.post(f"{place}/see", params={"at": 7}, json=body).status_code == 404
+    for player in ("machine@7", "../etc", "person", "gtp:sh", "random,x=1"):
+        answer = client.post(f"{place}/move", json={**body, "player": player})
+        assert answer.status_code == 404, player
+    wrong = client.post("/api/papers/opening-evolution/see", json=body)
+    assert wrong.status_code == 422 and "13x13" in wrong.json()["detail"]
+
+
+@pytest.mark.parametrize("viewport", [(1366, 768), (390, 844)])
+def test_the_slider_changes_what_the_machine_prefers(
+    server: Any, open_page: Any, assert_accessible: Any, viewport: tuple[int, int]
+) -> None:
+    width, height = viewport
+    page = open_page(f"{server.url}/#/papers", viewport={"width": width, "height": height})
+    page.get_by_role("link", name="Openings by evolution").click()
+    page.get_by_role("heading", name="Openings by evolution").wait_for()
+    page.locator(".claims .interval").first.wait_for()
+    prefers = page.locator(".learning .prefers", has_text="It prefers")
+    prefers.wait_for()
+    last = prefers.text_content()
+    slider = page.get_by_role("slider", name="Snapshot")
+    slider.focus()
+    page.keyboard.press("Home")
+    page.get_by_text(re.compile("^After 0 generations")).wait_for()
+    page.wait_for_function(
+        "told => document.querySelector('.learning .prefers').textContent !== told", arg=last
+    )
+    page.locator(".learning-curve circle.here").wait_for()
+    first = page.locator(".learning-curve line.here").get_attribute("x1")
+    page.keyboard.press("ArrowRight")
+    page.get_by_text(re.compile("^After 1,000 generations")).wait_for()
+    assert page.locator(".learning-curve line.here").get_attribute("x1") != first
+    page.locator(".learning").get_by_role("button", name="Play", exact=True).click()
+    page.get_by_text(re.compile("^After 3,000 generations")).wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert_accessible(page)
+
+
+def test_two_machines_play_each_other_and_a_visitor_plays_one(
+    server: Any, open_page: Any, click: Any
+) -> None:
+    page = open_page(f"{server.url}/#/papers/symmetry-network")
+    duel = page.locator(".duel")
+    duel.get_by_label("Black").select_option("random")
+    for number in (1, 2, 3):
+        duel.get_by_role("button", name="One move").click()
+        duel.get_by_text(f"moves: {number}", exact=True).wait_for()
+    duel.get_by_role("button", name="Clear the board").click()
+    duel.get_by_label("Black").select_option("you")
+    duel.locator('.shudan-vertex[data-x="4"][data-y="4"]').click()
+    duel.get_by_text("moves: 2", exact=True).wait_for()
+    duel.get_by_role("button", name="Take back").click()
+    duel.get_by_text("moves: 0", exact=True).wait_for()

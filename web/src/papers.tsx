@@ -1,0 +1,227 @@
+// The papers: a list, and one exhibit for each, made of what its folder and its rows say.
+
+import { useEffect, useState } from "preact/hooks";
+import { api, type BoardState } from "./api";
+import { Board } from "./board";
+import { Duel } from "./duel";
+import { t } from "./i18n";
+import { Learning, type Curve } from "./learning";
+import { Loading, useLoaded } from "./parts";
+import type { Move } from "./rules";
+import { complain } from "./status";
+import { Claims, type Claim } from "./verdicts";
+
+interface Listed {
+  id: string;
+  title: string;
+  authors: string;
+  year: number;
+  line: string;
+}
+
+export interface Machine {
+  size: number;
+  model: string;
+  plays: boolean;
+  sees: boolean;
+  counted: string;
+  snapshots: number[];
+  remake: string;
+}
+
+interface Failure extends BoardState {
+  title: string;
+  why: string;
+  right: string;
+  size: number;
+  moves: Move[];
+}
+
+interface Exhibit extends Listed {
+  full_title: string;
+  venue: string;
+  story: string;
+  cost: string;
+  folder: string;
+  recorded: boolean;
+  machine: Machine | null;
+  failures: Failure[];
+}
+
+interface Results {
+  claims: Claim[];
+  answers: { id: string; question: string; answer: string }[];
+  learning: Curve | null;
+  runs: { name: string; command: string; rows: number; date: string }[];
+}
+
+export function Papers({ id }: { id: string }) {
+  return id ? <ExhibitPage key={id} id={id} /> : <List />;
+}
+
+function List() {
+  const [papers] = useLoaded<Listed[]>("/papers");
+  if (!papers) return <Loading />;
+  return (
+    <main class="wide papers">
+      <h1>{t("papers")}</h1>
+      <p class="lead">{t("papersAbout")}</p>
+      <ul class="paper-list">
+        {papers.map((paper) => (
+          <li key={paper.id}>
+            <a href={`#/papers/${encodeURIComponent(paper.id)}`} lang="en">
+              <strong>{paper.title}</strong>
+              <span class="meta">
+                {paper.authors}, {paper.year}
+              </span>
+              <span>{paper.line}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <h2>{t("paperMore")}</h2>
+      <ul>
+        {(["see", "laboratory", "arena"] as const).map((page) => (
+          <li key={page}>
+            <a href={`#/${page}`}>{t(page)}</a>
+          </li>
+        ))}
+      </ul>
+    </main>
+  );
+}
+
+/** Load what the rows say; null until it is there, with the reason where they say nothing. */
+function useResults(id: string): [Results | null, string] {
+  const [found, setFound] = useState<Results | null>(null);
+  const [trouble, setTrouble] = useState("");
+  useEffect(() => {
+    const stop = new AbortController();
+    api<Results>(`/papers/${encodeURIComponent(id)}/results`, { signal: stop.signal }).then(
+      setFound,
+      (problem) => stop.signal.aborted || setTrouble(problem.message),
+    );
+    return () => stop.abort();
+  }, [id]);
+  return [found, trouble];
+}
+
+function ExhibitPage({ id }: { id: string }) {
+  const [exhibit] = useLoaded<Exhibit>(`/papers/${encodeURIComponent(id)}`);
+  const [results, trouble] = useResults(id);
+  if (!exhibit) return <Loading />;
+  const { machine } = exhibit;
+  return (
+    <main class="wide papers">
+      <p>
+        <a href="#/papers">{t("paperBack")}</a>
+      </p>
+      <div class="exhibit-head" lang="en">
+        <h1>{exhibit.title}</h1>
+        <p class="meta">
+          {exhibit.authors} ({exhibit.year}): <cite>{exhibit.full_title}</cite>. {exhibit.venue}.
+        </p>
+        <p class="lead">{exhibit.story || exhibit.line}</p>
+        <p class="note">{t("paperCost", { cost: exhibit.cost })}</p>
+      </div>
+      <section>
+        <h2>{t("paperResults")}</h2>
+        {!exhibit.recorded && <p class="note">{t("paperNoRows")}</p>}
+        {trouble && <p class="warning">{trouble}</p>}
+        {exhibit.recorded && !results && !trouble && (
+          <p class="note" aria-busy="true">
+            {t("paperComputing")}
+          </p>
+        )}
+        {exhibit.recorded && results && <Claims claims={results.claims} />}
+        {results && results.answers.length > 0 && (
+          <details>
+            <summary>{t("paperQuestions", { n: results.answers.length })}</summary>
+            <dl class="answers" lang="en">
+              {results.answers.map((each) => (
+                <div key={each.id}>
+                  <dt>{each.question}</dt>
+                  <dd>{each.answer}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        )}
+      </section>
+      {machine?.sees && <Learning id={id} machine={machine} curve={results?.learning ?? null} />}
+      {machine?.plays && <Duel id={id} machine={machine} />}
+      {exhibit.failures.length > 0 && (
+        <section>
+          <h2>{t("paperFails")}</h2>
+          <div class="failures">
+            {exhibit.failures.map((failure) => (
+              <Fails key={failure.title} id={id} failure={failure} />
+            ))}
+          </div>
+        </section>
+      )}
+      <section>
+        <h2>{t("paperRepeat")}</h2>
+        <p class="note">{t("paperRepeatAbout")}</p>
+        <Command text="tengen lab report" />
+        {results?.runs
+          .filter((run, i, all) => all.findIndex((other) => other.command === run.command) === i)
+          .map((run) => (
+            <Command key={run.command} text={run.command} note={t("paperRows", { n: run.rows.toLocaleString(), date: run.date })} />
+          ))}
+        <p class="note">{t("paperCode", { folder: exhibit.folder })}</p>
+      </section>
+    </main>
+  );
+}
+
+/** A position with the machine's move, asked of the machine now, and the right one. */
+function Fails({ id, failure }: { id: string; failure: Failure }) {
+  const [move, setMove] = useState("");
+  useEffect(() => {
+    const stop = new AbortController();
+    const json = { size: failure.size, moves: failure.moves, player: "machine" };
+    api<{ move: string }>(`/papers/${encodeURIComponent(id)}/move`, { json, signal: stop.signal }).then(
+      (found) => setMove(found.move),
+      (problem) => stop.signal.aborted || complain(problem),
+    );
+    return () => stop.abort();
+  }, [id, failure.title]);
+  return (
+    <figure class="failure">
+      <Board
+        stones={failure.stones}
+        label={failure.title}
+        last={failure.last}
+        small
+        discs={{
+          [failure.right]: { text: "✓", tone: 0 },
+          ...(move && move !== failure.right && { [move]: { text: "✗", tone: 5 } }),
+        }}
+      />
+      <figcaption>
+        <strong lang="en">{failure.title}</strong>
+        <p>{move ? t("paperFailure", { move, right: failure.right }) : t("thinking")}</p>
+        <p lang="en">{failure.why}</p>
+      </figcaption>
+    </figure>
+  );
+}
+
+export function Command({ text, note }: { text: string; note?: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      (problem) => complain(problem),
+    );
+  return (
+    <div class="command">
+      <code>{text}</code>
+      <button onClick={copy} aria-label={`${t("paperCopy")}: ${text}`}>
+        {t(copied ? "paperCopied" : "paperCopy")}
+      </button>
+      {note && <small>{note}</small>}
+    </div>
+  );
+}
