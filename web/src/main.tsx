@@ -22,7 +22,7 @@ import { useKeys } from "./parts";
 import { ProblemPage, Problems } from "./problems";
 import { See } from "./see";
 import { isSoundOn, knock, setSound } from "./sound";
-import { Announcer } from "./status";
+import { Announcer, Preparing } from "./status";
 import { openFile, openStudy, Study } from "./study";
 
 type View = (argument: string) => ComponentChildren;
@@ -238,6 +238,7 @@ function Page() {
         </nav>
         <Preferences />
       </header>
+      <Preparing />
       {views.length > 1 && (
         <nav class="tabs" aria-label={t("viewsHere")}>
           {views.map((key) => (
