@@ -8,7 +8,7 @@ EXTRAS = torch,onnx,ray,gym,pandas,tensorboard,bench,docs,notebooks,browser
 # CI names an older PyTorch here, because the newest brings gigabytes.
 TORCH = torch
 
-.PHONY: setup lab web page check-page test test-all test-slow test-hostile test-wheel test-oldest extras coverage lint docs bench clean
+.PHONY: setup lab web page wasm check-page test test-all test-slow test-hostile test-wheel test-oldest test-newest extras coverage lint docs bench clean
 
 setup: .venv/ready  ## install everything and compile the kernels
 
@@ -32,7 +32,11 @@ web: .venv/installed  ## the board in the browser; kernels are compiled while it
 page: web/node_modules  ## build that board's page anew from web/ (the only target that needs Node)
 	cd web && npm run --silent check && npm run --silent build
 
-check-page:  ## fail if the committed page is not what web/ builds
+wasm: setup  ## compile the page's kernels anew (needs LLVM's linker, wasm-ld)
+	$(BIN)/python -m tengen.web.wasm.build
+
+check-page: setup  ## fail if the committed page is not what web/ and the kernels build
+	$(BIN)/python -m tengen.web.wasm.build --check
 	@if [ -d web/node_modules ]; then $(MAKE) page && git diff --exit-code -- src/tengen/web/static; \
 		else echo "no npm packages: the built page is not compared with its sources"; fi
 
@@ -73,11 +77,13 @@ extras: setup  ## what the skipped tests need, as far as this machine lets us in
 test-wheel: setup  ## the wheel in a bare environment and with each extra by itself
 	$(PYTEST) -m "wheel and not slow" -rA tests/test_wheel.py
 
-test-oldest: BIN = build/oldest/bin
-test-oldest:  ## the quick tests with the lowest versions that pyproject.toml declares
-	$(PYTHON) -m venv build/oldest
+test-oldest: RESOLUTION = lowest-direct
+test-newest: RESOLUTION = highest
+test-oldest test-newest: BIN = build/$@/bin
+test-oldest test-newest:  ## the quick tests with the lowest versions that pyproject.toml declares, or the newest
+	$(PYTHON) -m venv build/$@
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct --editable '.[lab,dev]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --upgrade --resolution $(RESOLUTION) --editable '.[lab,dev]'
 	$(PYTEST) --bare $(QUICK)
 
 test-slow: setup  ## thousands of games, kills, clusters

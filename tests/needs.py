@@ -59,6 +59,7 @@ _NEEDS = {
     "gnugo": _Need("GNU Go", find_program),
     "c++": _Need("a C++ compiler", shutil.which),
     "@sabaki/gtp": _Need("npm packages", _node_package("tests/process", "@sabaki/gtp")),
+    "esbuild": _Need("npm packages", _node_package("web", "esbuild/bin/esbuild")),
     "axe-core": _Need("npm packages", _node_package("web", "axe-core/axe.min.js")),
 }
 

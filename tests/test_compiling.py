@@ -190,7 +190,7 @@ def test_a_kernel_file_has_another_folder_once_a_file_it_imports_changes(
     other.write_text("B = 1\n")
 
     def folders() -> list[Path]:
-        for remembering in (compiling.kernel_folder, compiling._imported, compiling._digest):
+        for remembering in (compiling.kernel_folder, compiling.kernel_sources, compiling._digest):
             remembering.cache_clear()
         return [compiling.kernel_folder(path) for path in (low, high, other)]
 
@@ -199,7 +199,7 @@ def test_a_kernel_file_has_another_folder_once_a_file_it_imports_changes(
     low.write_text("A = 2\n")
     after = folders()
     assert after[0] != before[0] and after[1] != before[1] and after[2] == before[2]
-    for remembering in (compiling.kernel_folder, compiling._imported, compiling._digest):
+    for remembering in (compiling.kernel_folder, compiling.kernel_sources, compiling._digest):
         remembering.cache_clear()
 
 
@@ -296,7 +296,7 @@ main()
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @BY_SIGNAL
-def test_an_interrupt_inside_llvm_is_neither_lost_nor_told_by_it(
+def test_an_interrupt_inside_llvm_is_neither_lost_nor_printed_by_it(
     game: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
     ended = python("-c", INTERRUPTED, "predict", str(game), "--model", JUDGE, str(int(sign)))

@@ -99,7 +99,7 @@ def test_one_slope_for_runs_of_different_levels() -> None:
 
 
 @given(st.floats(0.6, 1.8), st.integers(0, 99))
-def test_chances_said_too_surely_are_found_out(true: float, seed: int) -> None:
+def test_confidence_is_the_factor_of_the_logits(true: float, seed: int) -> None:
     """Outcomes drawn by logits times a factor give the factor back, and bounds hold."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(0, 2, 4000)

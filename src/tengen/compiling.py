@@ -79,14 +79,14 @@ def kernel_folder(path: Path) -> Path:
     """Return the cache folder of a kernel file; its name changes with anything the file uses."""
     # Numba compares only this file, but kernels of other files are compiled into it.
     # A cached kernel also names the modules of its types, so a file that moves begins anew.
-    digests = map(_digest, (_COMPILER, *sorted(_imported(path))))
+    digests = map(_digest, (_COMPILER, *sorted(kernel_sources(path))))
     texts = [version("numba"), os.path.relpath(path, _PACKAGE), *digests]
     name = hashlib.blake2b(" ".join(texts).encode(), digest_size=12).hexdigest()
     return cache_folder() / f"{path.stem}-{name}"
 
 
 @cache
-def _imported(path: Path) -> frozenset[Path]:
+def kernel_sources(path: Path) -> frozenset[Path]:
     """Return a kernel file and all kernel files it imports, directly or not."""
     found, todo = {path}, [path]
     while todo:

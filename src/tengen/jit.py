@@ -8,6 +8,7 @@ NUMBA_DISABLE_JIT=1 runs all kernels as ordinary Python, for debugging.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from tengen import compiling
 
 _KERNELS: list[Any] = []
 _OURS: set[Callable[..., Any]] = set()
+
+FOR_BROWSER = os.environ.get("TENGEN_TARGET") == "wasm32"
+"""Whether kernels are compiled to be translated to WebAssembly (see `tengen.web.wasm`)."""
 
 if numba.config.DISABLE_JIT:
     np.seterr(over="ignore")  # numbers wrap around, as in compiled kernels
@@ -41,7 +45,7 @@ def kernel(
         return lambda late: kernel(late, makes_arrays=makes_arrays, keeps_gil=keeps_gil)
     _OURS.add(function)
     compiled = numba.njit(
-        cache=True,
+        cache=not FOR_BROWSER,
         nogil=not keeps_gil,
         error_model="numpy",
         no_cfunc_wrapper=True,

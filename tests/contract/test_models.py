@@ -19,7 +19,6 @@ from tengen.contracts import (
     check_policy,
     check_scorer,
     sample_boards,
-    win_probability,
 )
 from tengen.models import list_models, load_learner, load_model, save_model
 from tengen.players.mcts import MctsPlayer
@@ -88,19 +87,13 @@ class Sure:
         return np.full(len(boards), 6.0)
 
 
-def leaf_values(player: MctsPlayer) -> set[float]:
-    """Search a little and return what the tree noted of the evaluator."""
-    from tengen.players import tree_kernels as k
-
-    player.seconds, player.playouts = 60.0, 60
-    player.choose(Board(5), np.random.default_rng(1))
-    [tree] = player._kept
-    asked = tree.ti[:, k.T_COUNT] > 0
-    return {round(float(v), 6) for v in tree.tf[asked, k.F_EVAL]}
-
-
 def test_search_bends_values_over_the_models_scale() -> None:
-    own = Sure()
-    assert leaf_values(MctsPlayer(evaluator=own)) == {round(win_probability(6.0, 3.0), 6)}
-    own.scale = None
-    assert leaf_values(MctsPlayer(evaluator=own)) == {round(win_probability(6.0, 8.0), 6)}
+    def chance(scale: float | None) -> float:
+        """Return Black's chance after a search in which the evaluator has seen every leaf."""
+        own = Sure()
+        own.scale = scale
+        player = MctsPlayer(evaluator=own, playouts=400)
+        *_, info = player.analyse(Board(5), np.random.default_rng(1), limited=True)
+        return info.winrate
+
+    assert chance(3.0) > chance(None) == chance(8.0)

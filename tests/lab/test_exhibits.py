@@ -10,8 +10,9 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.lab.evidence import read_evidence, record_of, write_evidence
-from tengen.lab.exhibits import Failure, make_snapshots, snapshots_of
+from tengen.lab.exhibits import Failure
 from tengen.lab.papers import Paper, papers
+from tengen.lab.snapshots import make_snapshots, snapshots_of
 from tengen.models import load_learner
 from tengen.models.settings import to_plain
 from tengen.models.store import load_model
@@ -63,8 +64,8 @@ def test_a_machine_fails_where_its_exhibit_says_so(paper: Paper, failure: Failur
 def small_paper(tmp_path: Path) -> Paper:
     """The paper on openings by temporal differences with a small recorded training."""
     size = CurveSize(
-        games=250, trainings=1, expert="builtin:playouts=1", rows=5, encodings=("binary",),
-        curve_every=250, curve_games=2,
+        games=250, trainings=1, expert="builtin:playouts=1", rows=5, curve_every=250,
+        curve_games=2,
     )  # fmt: skip
     trained = Trained.of(tmp_path / "runs", encodings(size), [3])
     for job in trained.jobs.values():

@@ -14,19 +14,14 @@ import pytest
 from tengen.board import PASS, RESIGN, WHITE, Board, index_of, play_random, point_at
 from tengen.board.coordinates import transform
 from tengen.board.tactics_kernels import is_own_eye
-from tengen.contracts import check_player
+from tengen.contracts import SearchInfo, check_player
 from tengen.errors import SpecError
 from tengen.models import load_scorer
 from tengen.network import DESIGNS, Evaluation
 from tengen.network.learner import untrained
 from tengen.players import make_player
 from tengen.players.mcts import MctsPlayer
-from tengen.players.network_search import (
-    NetworkSearch,
-    SearchPlayer,
-    likely_moves,
-    without_mirror_images,
-)
+from tengen.players.network_search import SearchPlayer, likely_moves, without_mirror_images
 from tengen.players.tengen import TengenPlayer
 from tengen.scoring.judging import count_without, dead_stones
 
@@ -67,14 +62,6 @@ CAPTURE = Board(5, moves="B C3 W C2 B B2 W A5 B D2 W E5")
 """Black takes C2 by C1."""
 
 
-def grown(player: SearchPlayer, visits: int, board: Board = CAPTURE) -> NetworkSearch:
-    """Search without a clock until the root has so many visits."""
-    search = player._begin(board)
-    while search.tree.visits[0] < visits:
-        player._expand_batch(search, 8, None)
-    return search
-
-
 def test_it_finds_a_capture_and_repeats_itself() -> None:
     player = SearchPlayer(Counter(), visits=300)
     first = player.choose(CAPTURE, rng(1))
@@ -85,9 +72,9 @@ def test_it_finds_a_capture_and_repeats_itself() -> None:
     assert sum(c.visits for c in a.candidates) == 299
 
 
-def test_sums_add_up_and_nobody_waits() -> None:
+def test_sums_add_up_and_no_visit_is_pending() -> None:
     player = SearchPlayer(Counter(seed=3), visits=200, seconds=60.0, batch=8)
-    search = grown(player, 200)
+    search = player.grow(CAPTURE, 200)
     tree = search.tree
     used = slice(0, tree.used)
     assert not tree.waiting[used].any()
@@ -103,7 +90,7 @@ def test_sums_add_up_and_nobody_waits() -> None:
 
 def test_a_subtree_keeps_its_numbers() -> None:
     player = SearchPlayer(Counter(seed=3), seconds=60.0)
-    search = grown(player, 300)
+    search = player.grow(CAPTURE, 300)
     old = search.tree
     child = int(old.children()[0])
     new = old.below(child)
@@ -115,29 +102,31 @@ def test_a_subtree_keeps_its_numbers() -> None:
     new.back_up(new.descend())  # it can be walked on
 
 
+def begun(player: Any, board: Board) -> SearchInfo:
+    """Return what a search knows before it looks at a position."""
+    return next(player.analyse(board, rng(), stop=lambda: True))
+
+
 def test_the_tree_is_kept_from_move_to_move_under_a_clock() -> None:
     network = Counter(seed=5)
-    player = SearchPlayer(network, seconds=60.0)
-    search = grown(player, 300)
-    player._keep(search)
-    tree = search.tree
-    line = tree.line(int(tree.children()[0]), 2)
+    player = SearchPlayer(network, seconds=60.0, visits=300)
+    *_, info = player.analyse(CAPTURE, rng(), limited=True)
     board = CAPTURE.copy()
-    for move in tree.move[line].tolist():
+    for move in info.candidates[0].pv[:2]:
         board.play(board.to_point(move))
     asked = network.asked
-    kept = player._begin(board)
-    assert network.asked == asked + 1 and kept.tree.visits[0] == tree.visits[line[-1]]
-    assert kept.policy.sum() == pytest.approx(1.0, abs=1e-5)
-    other = Board(5, moves="B A1")
-    assert player._begin(other).tree.visits[0] == 1
+    kept = begun(player, board)
+    assert network.asked == asked + 1 and 1 < kept.visits < info.candidates[0].visits
+    assert kept.raw_policy is not None
+    assert kept.raw_policy.sum() == pytest.approx(1.0, abs=1e-5)
+    assert begun(player, Board(5, moves="B A1")).visits == 1
 
 
 @pytest.mark.parametrize("rules", ["cgos", "tromp-taylor", "japanese"])
 def test_no_line_of_the_tree_breaks_the_rules(rules: str) -> None:
     ko = Board(5, moves="B B3 W C3 B A2 W D2 B B1 W C1 B C2 W B2", rules=rules)
     player = SearchPlayer(Counter(seed=2), seconds=60.0)
-    search = grown(player, 600, ko)
+    search = player.grow(ko, 600)
     tree = search.tree
     for node in range(1, tree.used):
         path, n = [], node
@@ -213,7 +202,7 @@ def test_a_network_that_passes_too_early_captures_first(visits: int) -> None:
     assert player.choose(board, rng()) in (board.point("A2"), board.point("B1"))
     board.komi = 0.0
     board.play(PASS)
-    tree = grown(player, 64, board).tree
+    tree = player.grow(board, 64).tree
     passed = next(child for child in tree.children().tolist() if tree.move[child] == PASS)
     # The dead stone that nobody took counts in the utility, not in the lead.
     assert tree.means(passed)[2] == count_without(board, [board.point("A1")]).score
@@ -315,7 +304,7 @@ def test_reports_tell_all_there_is() -> None:
     assert best.spread >= 3.0  # at least what the network itself does not know
 
 
-def test_the_scorer_speaks_of_ownership_only_at_the_end() -> None:
+def test_the_scorer_gives_ownership_only_at_the_end() -> None:
     wall = " ".join(f"B D{row} W E{row}" for row in range(1, 10))
     inside = " ".join(
         f"B {a} W {b}"
@@ -416,7 +405,14 @@ def test_a_bound_on_visits_holds_under_a_clock() -> None:
     free = TengenPlayer()
     assert free.search(Board(9)).visits == 200
     assert free.within(60.0).search(Board(9)).visits is None
-    assert free.within(60.0).search(Board(9))._kept is free.search(Board(9))._kept
+
+
+def test_a_player_with_another_time_goes_on_in_the_same_tree() -> None:
+    player, board = TengenPlayer(), Board(9)
+    running = player.within(60.0).analyse(board, rng(), interval=0.0)
+    visits = max(next(running).visits for _ in range(4))
+    running.close()
+    assert begun(player.within(30.0), board).visits >= visits > 1
 
 
 @pytest.mark.parametrize("kind", [MctsPlayer, lambda **same: SearchPlayer(Counter(), **same)])
@@ -426,11 +422,10 @@ def test_a_tree_in_use_is_not_given_to_another_search(kind: Any) -> None:
     for _ in range(5):
         held = next(running).visits
     after = Board(5, moves="B C3")  # its root is in the tree
-    begun = [next(player.analyse(b, rng(), stop=lambda: True)).visits for b in (board, after)]
-    assert held > 1 and max(begun) <= 1
+    assert held > 1 and max(begun(player, b).visits for b in (board, after)) <= 1
     assert next(running).visits > held
     running.close()
-    assert next(player.analyse(board, rng(), stop=lambda: True)).visits > held
+    assert begun(player, board).visits > held
 
 
 def test_a_search_whose_time_is_up_at_once_still_names_a_move() -> None:

@@ -117,7 +117,7 @@ def test_mistakes_are_shown_before_they_are_played(server, open_page, client, wa
     page.get_by_text(f"Mistake 1 of {len(mistakes)}").wait_for()
 
 
-def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server, open_page):
+def test_dropping_a_file_reviews_it_and_bad_ones_are_reported(server, open_page):
     page = open_page(f"{server.url}/#/review")
     drop(page, "bad.sgf", "no game at all")
     page.get_by_role("alert").get_by_text("bad.sgf").wait_for()
@@ -223,7 +223,7 @@ def test_looking_goes_on_from_a_larger_board_to_a_smaller_one(server, open_page,
     assert points.count() == 81
 
 
-def test_a_search_that_cannot_be_asked_for_is_told_in_words(server, open_page):
+def test_a_search_that_cannot_be_asked_for_is_reported_in_words(server, open_page):
     page = open_page(f"{server.url}/#/see")
     page.route("**/api/analyse*", lambda route: route.abort())
     page.get_by_role("checkbox", name="Search").check()

@@ -10,9 +10,9 @@ import pytest
 
 from tengen.board import Board
 from tengen.lab.decisions import VERDICTS
-from tengen.lab.exhibits import snapshots_of
 from tengen.lab.papers import papers
 from tengen.lab.report import report_of
+from tengen.lab.snapshots import snapshots_of
 
 NAMES = sorted(papers())
 LEARNING = [name for name in NAMES if len(snapshots_of(papers()[name])) > 1]

@@ -265,6 +265,7 @@ function CurveView(props: { curve: Curve; at: number; counted: string; onPick: (
             <path d={path(line)} />
           </g>
         ))}
+        {shown!.low && <path class="band one" d={band(shown!) ?? ""} />}
         <path class="one" d={path(shown!)} />
         <line class="here" x1={x(at)} x2={x(at)} y1={EDGE.top} y2={HEIGHT - EDGE.bottom} />
         {here >= 0 && <circle class="here" cx={x(at)} cy={y(shown!.y[here]!)} r={4.5} />}

@@ -23,7 +23,7 @@ import { ProblemPage, Problems } from "./problems";
 import { See } from "./see";
 import { isSoundOn, knock, setSound } from "./sound";
 import { parseBoard } from "./sgf";
-import { Announcer } from "./status";
+import { Announcer, Preparing } from "./status";
 import { openFile, openStudy, Study } from "./study";
 
 type View = (argument: string) => ComponentChildren;
@@ -239,6 +239,7 @@ function Page() {
         </nav>
         <Preferences />
       </header>
+      <Preparing />
       {views.length > 1 && (
         <nav class="tabs" aria-label={t("viewsHere")}>
           {views.map((key) => (

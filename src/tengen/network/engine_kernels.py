@@ -30,15 +30,15 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from tengen.jit import kernel
+from tengen.jit import FOR_BROWSER, kernel
 
 _FEATURES = llvmlite.binding.get_host_cpu_features()
-_ARM = platform.machine().lower() in ("aarch64", "arm64")
-WIDTH = 16 if _FEATURES.get("avx512f") else 4 if _ARM else 8
+_SHORT = FOR_BROWSER or platform.machine().lower() in ("aarch64", "arm64")
+WIDTH = 4 if _SHORT else 16 if _FEATURES.get("avx512f") else 8
 """Numbers in a vector."""
 ROWS, COLS = {16: (6, 64), 8: (6, 16), 4: (4, 16)}[WIDTH]
 """Shape of the part of a matrix product that the processor's registers hold."""
-_STEP = 4 if _ARM else 1
+_STEP = 4 if _SHORT else 1
 """Products that one iteration of the inner loop adds to each sum."""
 LINE = 16
 """Numbers in a line of the processor's cache."""

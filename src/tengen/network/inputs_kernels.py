@@ -122,19 +122,31 @@ def encode(s, mover, ladders, out):
             out[row * cols + col] = code
 
 
+@kernel
+def begin_game(s, setup, setup_colours, first, last):
+    """Empty the board and set up the stones numbered `first` to `last`."""
+    clear(s, s[SCALARS, ROWS], s[SCALARS, COLS])
+    for i in range(first, last):
+        place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
+
+
+@kernel
+def is_open(s, p):
+    """Return whether `p` is a pass or an empty point."""
+    return p == PASS or (0 < p and p < s.shape[1] and s[COLOUR, p] == EMPTY)
+
+
 @kernel(makes_arrays=True)
 def encode_games(moves, colours, offsets, setup, setup_colours, setup_offsets, ladders, first, last,
                  rows, cols, codes):  # fmt: skip
     """Write the position before each move of games `first` to `last`; return a bad game or -1."""
     s = new_state(rows, cols)
     for g in range(first, last):
-        clear(s, rows, cols)
-        for i in range(setup_offsets[g], setup_offsets[g + 1]):
-            place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
+        begin_game(s, setup, setup_colours, setup_offsets[g], setup_offsets[g + 1])
         for i in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(moves[i]), np.int64(colours[i])
             give_turn(s, colour)
-            if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
+            if not is_open(s, p):
                 return g
             encode(s, colour, ladders[g], codes[i - offsets[first]])
             play_move(s, p, colour)

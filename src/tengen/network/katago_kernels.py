@@ -18,12 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.board.kernels import (
-    clear,
     give_turn,
     is_legal,
     near,
     new_state,
-    place,
     play_move,
     point_of,
 )
@@ -35,7 +33,6 @@ from tengen.board.layout_kernels import (
     EMPTY,
     HEAD,
     KO,
-    PASS,
     ROWS,
     SCALARS,
     TURN,
@@ -51,6 +48,7 @@ from tengen.board.tactics_kernels import (
     safety_scratch,
 )
 from tengen.jit import kernel
+from tengen.network.inputs_kernels import begin_game, is_open
 
 LIBERTIES = 2
 KO_BIT, LADDER_BIT, CATCHES_BIT = 16, 32, 64
@@ -206,13 +204,11 @@ def encode_games_for_teacher(moves, colours, offsets, setup, setup_colours, setu
     """Write the position before every move of games `first` to `last`, as `encode_games` does."""
     s = new_state(rows, cols)
     for g in range(first, last):
-        clear(s, rows, cols)
-        for i in range(setup_offsets[g], setup_offsets[g + 1]):
-            place(s, np.int64(setup[i]), np.int64(setup_colours[i]))
+        begin_game(s, setup, setup_colours, setup_offsets[g], setup_offsets[g + 1])
         for i in range(offsets[g], offsets[g + 1]):
             p, colour = np.int64(moves[i]), np.int64(colours[i])
             give_turn(s, colour)
-            if p < 0 or p >= s.shape[1] or (p != PASS and s[COLOUR, p] != EMPTY):
+            if not is_open(s, p):
                 return g
             encode_for_teacher(s, colour, areas[g], codes[i - offsets[first]])
             play_move(s, p, colour)

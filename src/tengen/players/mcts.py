@@ -1,8 +1,8 @@
 """Search by playouts (UCT with RAVE): the strongest player that needs no learned model.
 
-Any policy can widen and order the search, any evaluator can judge its leaves. With
-`playouts` a move depends only on position and generator; with `seconds` the search uses a clock and
-keeps its tree from move to move.
+Any policy can widen and order the search, any evaluator can judge its positions as they get
+children. With `playouts` a move depends only on position and generator; with `seconds` the search
+uses a clock and keeps its tree from move to move.
 """
 
 from __future__ import annotations

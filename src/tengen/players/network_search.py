@@ -204,11 +204,16 @@ class SearchPlayer(SearchBase):
 
     def lead(self, board: Board) -> float:
         """Return Black's lead after the best move, without asking whether the game is over."""
-        search = self._new_tree(board, may_pass=True)
-        while (room := self._next_batch_size(search, None, self.visits)) > 0:
-            self._expand_batch(search, room, None)
+        search = self.grow(board, self.visits)
         children = search.tree.children()
         return search.tree.means(int(children[0]) if len(children) else 0)[2]
+
+    def grow(self, board: Board, visits: int | None) -> NetworkSearch:
+        """Return the search of a position after so many visits, without a clock."""
+        search = self._new_tree(board, may_pass=True)
+        while (room := self._next_batch_size(search, None, visits)) > 0:
+            self._expand_batch(search, room, None)
+        return search
 
     # ----- SearchBase -----
 

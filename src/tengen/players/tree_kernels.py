@@ -299,8 +299,10 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, si
         black = 1.0 if score > 0 else 0.5 if score == 0 else 0.0
         squashed = 0.5 + 0.5 * score / (abs(score) + 0.1 * rows * cols)
         black += _SCORE * (squashed - black)
-        if tf[node, F_EVAL] != NO_EVAL:
-            black += _MIX * (tf[node, F_EVAL] - black)
+        for d in range(depth, -1, -1):  # the models were asked when a position got its children
+            if tf[path[d], F_EVAL] != NO_EVAL:
+                black += _MIX * (tf[path[d], F_EVAL] - black)
+                break
         # Record who first played each point; going backwards, earlier moves overwrite later ones.
         for i in range(points):
             amaf[i] = 0

@@ -43,6 +43,8 @@ export const de: Texts = {
   themeDark: "dunkel",
   language: "Sprache",
   sound: "Ton",
+  preparingFirst: "Der erste Gegner wird vorbereitet; danach wird der Rest kompiliert.",
+  compiling: "Kompiliert für diesen Rechner: Schritt {done} von {all}. Bis dahin dauern Antworten länger.",
   black: "Schwarz",
   white: "Weiß",
   empty: "leer",

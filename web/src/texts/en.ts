@@ -43,6 +43,8 @@ export const en = {
   themeDark: "dark",
   language: "Language",
   sound: "Sound",
+  preparingFirst: "The first opponent is being prepared; the other parts are compiled afterwards.",
+  compiling: "Compiling for this machine: step {done} of {all}. Until then answers take longer.",
   // Go
   black: "Black",
   white: "White",

@@ -43,6 +43,8 @@ export const ja: Texts = {
   themeDark: "暗い",
   language: "言語",
   sound: "音",
+  preparingFirst: "最初の対戦相手を準備しています。その後、残りをコンパイルします。",
+  compiling: "このコンピューター用にコンパイル中：{all} 段階のうち {done} 段階。終わるまで応答に時間がかかります。",
   black: "黒",
   white: "白",
   empty: "空点",

@@ -43,6 +43,8 @@ export const ko: Texts = {
   themeDark: "어둡게",
   language: "언어",
   sound: "소리",
+  preparingFirst: "첫 상대를 준비하고 있습니다. 그다음에 나머지를 컴파일합니다.",
+  compiling: "이 컴퓨터에 맞게 컴파일하는 중: {all}단계 중 {done}단계. 끝날 때까지 응답이 느립니다.",
   black: "흑",
   white: "백",
   empty: "빈 점",

@@ -43,6 +43,8 @@ export const zh: Texts = {
   themeDark: "深色",
   language: "语言",
   sound: "声音",
+  preparingFirst: "正在准备第一个对手；之后编译其余部分。",
+  compiling: "正在为本机编译：第 {done} 步，共 {all} 步。完成之前，回答较慢。",
   black: "黑",
   white: "白",
   empty: "空点",

@@ -29,6 +29,7 @@ import numpy as np
 from tengen.board.kernels import (
     clear,
     give_turn,
+    index_of,
     is_legal,
     new_state,
     play_move,
@@ -59,6 +60,12 @@ WIDTH = 2 + 2 * EARLIER
 _FOUND, _DEPTH, _LEVEL, _CHANGED = 0, 1, 2, 3
 
 
+@kernel
+def _row_col(p, cols):
+    """Return (row, column) of a point."""
+    return p // (cols + 1) - 1, p % (cols + 1) - 1
+
+
 # ----- Hashes -----
 
 
@@ -73,8 +80,7 @@ def salt(ring):
 @kernel
 def toggle_stone(rings, keys, ring_of, rows, cols, p, colour):
     """Xor the stone of `colour` at point `p` into, or out of, the rings of every centre."""
-    row = p // (cols + 1) - 1
-    col = p % (cols + 1) - 1
+    row, col = _row_col(p, cols)
     mine, other = colour - 1, 2 - colour
     for r in range(rows):
         base = (row - r + REACH) * SPAN + col + REACH
@@ -177,7 +183,7 @@ def expert_patterns(games, rows, cols, empty, hash_keys, ring_of, templates, out
             if not takes_turn(s, p, colour):
                 break
             if p > 0:
-                i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
+                i = index_of(p, cols)
                 for o in range(ORIENTATIONS):
                     acc[o] = 0
                 ring = 0
@@ -262,7 +268,7 @@ def _mark_changes(s, before, ring_of, matches):
     for q in range(s.shape[1]):
         if before[q] == s[COLOUR, q]:
             continue
-        row, col = q // (cols + 1) - 1, q % (cols + 1) - 1
+        row, col = _row_col(q, cols)
         for r in range(rows):
             base = (row - r + REACH) * SPAN + col + REACH
             for c in range(cols):
@@ -279,7 +285,7 @@ def _mark_changes(s, before, ring_of, matches):
 @kernel
 def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
     """Write the ten features of a candidate; see `_new_follower` for `earlier`."""
-    row, col = p // (cols + 1) - 1, p % (cols + 1) - 1
+    row, col = _row_col(p, cols)
     out[0] = pattern
     base = n_patterns
     out[1] = base + _octant(row, col, rows, cols)
@@ -287,9 +293,10 @@ def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
     for j in range(EARLIER):
         q = earlier[0, j]
         if q > 0:
-            dr, dc = q // (cols + 1) - 1 - row, q % (cols + 1) - 1 - col
+            r, c = _row_col(q, cols)
+            offset = _folded(r - row, c - col)
             out[2 + j] = base + j * n_patterns + earlier[1, j]
-            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * OFFSETS + _folded(dr, dc)
+            out[2 + EARLIER + j] = base + EARLIER * n_patterns + j * OFFSETS + offset
         else:
             # No earlier move: no pattern, and the offset class "none".
             out[2 + j] = base + j * n_patterns
@@ -314,7 +321,8 @@ def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
             continue
         near = 99
         if last > 0:
-            a, b = abs(last // (cols + 1) - 1 - row), abs(last % (cols + 1) - 1 - col)
+            r, c = _row_col(last, cols)
+            a, b = abs(r - row), abs(c - col)
             near = a + b + max(a, b)
         tie = near * 400 + _octant(row, col, rows, cols)
         points[n] = p
@@ -390,7 +398,7 @@ def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, fin
     lowest, highest = 0.0, -np.inf
     for m in range(n):
         q = moves[order[m]]
-        i = (q // (cols + 1) - 1) * cols + q % (cols + 1) - 1
+        i = index_of(q, cols)
         if m < take:
             found = state[_FOUND, mover - 1, i]
             _candidate_features(n_patterns, found, q, earlier, rows, cols, feats)
@@ -449,7 +457,7 @@ def pattern_at(s, mover, p, tables):
     cols = s[SCALARS, COLS]
     rings = np.empty_like(tables[0])
     rings_of_state(s, rings, tables[0], tables[1], tables[2])
-    i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
+    i = index_of(p, cols)
     state, chain, _likes = _new_matches(rings.shape[1], tables[3])
     acc = np.zeros(ORIENTATIONS, np.int64)
     t = _match(rings, mover - 1, i, tables, acc, chain, state)
@@ -504,7 +512,7 @@ def _pattern_of(follower, p, colour):
     if p <= 0:
         return 0
     cols = follower[0][SCALARS, COLS]
-    i = (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
+    i = index_of(p, cols)
     return follower[2][0][_FOUND, colour - 1, i]
 
 

@@ -108,6 +108,18 @@ class PaperGames:
         """Return which games have blocks of known status."""
         return np.bincount(self.block_game, self.alive != UNKNOWN, len(self)) > 0
 
+    def region_vectors(self, r: FloatArray) -> FloatArray:
+        """Return a region's black and white blocks, their sums of `r`, and its size: a row each."""
+        white = self.colour[self.edge_block] == WHITE
+        n = len(self.region_game)
+        vectors = np.zeros((n, 5))
+        for side, mask in ((0, ~white), (1, white)):
+            at, blocks = self.edge_region[mask], self.edge_block[mask]
+            vectors[:, side] = np.bincount(at, minlength=n)
+            vectors[:, 2 + side] = np.bincount(at, weights=r[blocks], minlength=n)
+        vectors[:, 4] = self.region_size
+        return vectors
+
     def one_by_one(self) -> list[PaperGames]:
         """Return every game alone, without its grid."""
         counts = [

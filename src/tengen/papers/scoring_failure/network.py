@@ -109,12 +109,7 @@ def energy_and_gradient(p: Parameters, games: PaperGames, version: Version = RPN
     if version.squash:
         hidden = np.tanh(hidden)
     r = hidden @ v
-    vectors = np.zeros((n, 5))
-    for side, mask in ((0, ~white), (1, white)):
-        at, blocks = games.edge_region[mask], games.edge_block[mask]
-        vectors[:, side] = np.bincount(at, minlength=n)
-        vectors[:, 2 + side] = np.bincount(at, weights=r[blocks], minlength=n)
-    vectors[:, 4] = games.region_size
+    vectors = games.region_vectors(r)
     shifted = vectors + c
     inside = shifted @ big.T + d
     if version.squash:

@@ -49,15 +49,7 @@ def _forward(p: Parameters, games: PaperGames) -> tuple[FloatArray, FloatArray, 
     w, a, b, v, *_ = p
     hidden = (games.x + a) @ w.T + b
     r = hidden @ v
-    white = games.colour[games.edge_block] == WHITE
-    n = len(games.region_game)
-    vectors = np.zeros((n, 5))
-    for side, mask in ((0, ~white), (1, white)):
-        at, blocks = games.edge_region[mask], games.edge_block[mask]
-        vectors[:, side] = np.bincount(at, minlength=n)
-        vectors[:, 2 + side] = np.bincount(at, weights=r[blocks], minlength=n)
-    vectors[:, 4] = games.region_size
-    return r, hidden, vectors
+    return r, hidden, games.region_vectors(r)
 
 
 def _awards(p: Parameters, vectors: FloatArray) -> FloatArray:

@@ -1,0 +1,127 @@
+"""What the page may call: kernels, with addresses and sizes instead of arrays.
+
+Each entry is compiled for the browser by `build`, which reads its annotations: an address of
+numbers of some type, an integer, or a float. Entries only lay arrays over memory and call kernels.
+A position is at `s`, with `n` points (see `board.layout_kernels`); its table of earlier positions
+has `slots` entries.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NewType
+
+import numba
+
+from tengen.board import kernels as board
+from tengen.board.counting_kernels import careful_kinds, plain_kinds
+from tengen.board.layout_kernels import FIELDS, SCALARS, SUICIDE, TURN
+
+Int = NewType("Int", int)
+Float = NewType("Float", float)
+# Addresses of numbers.
+I64 = NewType("I64", int)
+I32 = NewType("I32", int)
+I16 = NewType("I16", int)
+I8 = NewType("I8", int)
+U8 = NewType("U8", int)
+F32 = NewType("F32", int)
+F64 = NewType("F64", int)
+
+ENTRIES: dict[str, Callable[..., Any]] = {}
+"""All entries by name."""
+
+
+def _entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    ENTRIES[function.__name__] = function
+    return function
+
+
+# ----- Rules -----
+
+
+@_entry
+def clear(s: I64, n: Int, rows: Int, cols: Int, suicide: Int) -> None:
+    """Make the empty position of this size, Black to move."""
+    state = numba.carray(s, (FIELDS, n))
+    board.clear(state, rows, cols)
+    state[SCALARS, SUICIDE] = suicide
+
+
+@_entry
+def place(s: I64, n: Int, p: Int, colour: Int) -> Int:
+    """Put a stone on an empty point before the first move; return the stones captured."""
+    return board.place(numba.carray(s, (FIELDS, n)), p, colour)
+
+
+@_entry
+def give_turn(s: I64, n: Int, colour: Int) -> None:
+    """Let a side move; if it was the other one's turn, that one passed."""
+    board.give_turn(numba.carray(s, (FIELDS, n)), colour)
+
+
+@_entry
+def remember(s: I64, n: Int, table: I64, slots: Int, ko_rule: Int) -> Int:
+    """Remember the position for superko; return whether it is new."""
+    state = numba.carray(s, (FIELDS, n))
+    key = board.history_key(state[SCALARS, board.HASH], state[SCALARS, TURN], ko_rule)
+    return board.remember(numba.carray(table, slots), key)
+
+
+@_entry
+def regrow(table: I64, slots: Int, larger: I64, more: Int) -> None:
+    """Move all positions to a larger table, which is empty."""
+    board.regrow(numba.carray(table, slots), numba.carray(larger, more))
+
+
+@_entry
+def verdict(s: I64, n: Int, table: I64, slots: Int, ko_rule: Int, p: Int, colour: Int) -> Int:
+    """Return 0 if a move is allowed, else the reason why not."""
+    state, known = numba.carray(s, (FIELDS, n)), numba.carray(table, slots)
+    return board.verdict(state, known, ko_rule, p, colour)
+
+
+@_entry
+def legal(s: I64, n: Int, table: I64, slots: Int, ko_rule: Int, colour: Int, out: U8) -> None:
+    """Write 1 for every point where a side may play, row by row, the pass last."""
+    state, known = numba.carray(s, (FIELDS, n)), numba.carray(table, slots)
+    size = state[SCALARS, board.ROWS] * state[SCALARS, board.COLS]
+    board.allowed_mask(state, known, ko_rule, colour, numba.carray(out, size + 1))
+
+
+@_entry
+def push(s: I64, n: Int, table: I64, slots: Int, ko_rule: Int, p: Int, colour: Int) -> Int:
+    """Play a move on an empty point, or pass; return whether it was played."""
+    state, known = numba.carray(s, (FIELDS, n)), numba.carray(table, slots)
+    played, _ = board.push(state, known, ko_rule, p, colour)
+    return played
+
+
+@_entry
+def grid(s: I64, n: Int, out: I8) -> None:
+    """Write the stones, row by row from the top left."""
+    state = numba.carray(s, (FIELDS, n))
+    size = state[SCALARS, board.ROWS] * state[SCALARS, board.COLS]
+    board.to_grid(state, numba.carray(out, size))
+
+
+# ----- Counting -----
+
+
+@_entry
+def area_score(s: I64, n: Int) -> Int:
+    """Return Black's area minus White's, every stone alive, komi not included."""
+    return board.area_score(numba.carray(s, (FIELDS, n)))
+
+
+@_entry
+def count_points(grid: I8, dead: U8, rows: Int, cols: Int, careful: Int, kinds: I8) -> None:
+    """Write what every point counts for (see `board.counting_kernels`)."""
+    stones, lost = numba.carray(grid, (rows, cols)), numba.carray(dead, (rows, cols))
+    found = numba.carray(kinds, (rows, cols))
+    if careful:
+        careful_kinds(stones, lost, found)
+    else:
+        plain_kinds(stones, lost, found)

@@ -1,0 +1,117 @@
+"""The kernels of the page, compiled to WebAssembly, in Node: the same answers as Python's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.needs import need
+
+from tengen.board import BLACK, PASS, WHITE, Board, index_of
+from tengen.board import kernels as k
+from tengen.board.counting import count_area, count_territory
+from tengen.board.rules import KO_NUMBERS, PRESETS
+
+ROOT = Path(__file__).parents[2]
+MODULE = ROOT / "web" / "public" / "tengen.wasm"
+DRIVERS = Path(__file__).parent / "engine"
+
+
+def bundled(driver: str, folder: Path) -> Path:
+    """Bundle a driver with the page's engine, so that Node runs it."""
+    esbuild = need("esbuild")
+    out = folder / f"{driver}.mjs"
+    subprocess.run(
+        [esbuild, DRIVERS / f"{driver}.ts", "--bundle", "--format=esm", "--platform=node",
+         f"--outfile={out}", "--log-level=warning"], check=True,
+    )  # fmt: skip
+    return out
+
+
+def hash_of(mask: np.ndarray[Any, Any]) -> int:
+    """Return one number for a mask, as `hashOf` does in replay.ts."""
+    weights = (np.arange(len(mask)) * 7919 + 13) % 65521
+    return int(weights[mask].sum())
+
+
+def random_game(rng: np.random.Generator, number: int) -> dict[str, Any]:
+    """Play a game of random legal moves; return it with what it should look like."""
+    square = rng.random() < 0.7
+    rows = int(rng.integers(2, 20))
+    cols = rows if square else int(rng.integers(2, 20))
+    rules = list(PRESETS)[number % len(PRESETS)]
+    stones = np.zeros(rows * cols, np.int8)
+    turn = BLACK
+    if rng.random() < 0.3 and rows * cols > 8:
+        chosen = rng.choice(rows * cols, 3, replace=False)
+        stones[chosen] = rng.integers(1, 3, 3)
+        turn = WHITE
+    start = stones.reshape(rows, cols)
+    try:
+        board = Board.from_grid(start, rules=rules, to_play=turn)
+    except ValueError:  # a stone without liberties
+        stones[:] = 0
+        board = Board(rows, cols, rules=rules, to_play=turn)
+    moves, masks = [], []
+    for _ in range(int(rng.integers(1, 3 * rows * cols))):
+        side = board.turn if rng.random() < 0.97 else 3 - board.turn
+        mask = board.legal_mask(side)
+        masks.append(hash_of(mask))
+        points = np.flatnonzero(mask[:-1])
+        passes = not len(points) or rng.random() < 0.01
+        move = -1 if passes else int(rng.choice(points))
+        board.push(PASS if passes else k.point_at(move, cols), side)
+        moves.append((side, move))
+        if board.is_over and rng.random() < 0.5:
+            break
+    dead = np.zeros(rows * cols, np.bool_)
+    for block in board.blocks():
+        if rng.random() < 0.2:
+            dead[[index_of(stone, rows, cols) for stone in block.stones]] = True
+    grid = board.grid()
+    careful = count_territory(grid, dead.reshape(rows, cols)).kinds
+    plain = count_area(grid, dead.reshape(rows, cols)).kinds
+    ko = KO_NUMBERS[board.rules.ko]
+    refused = [int(k.verdict(board.state, board.history, ko, k.point_at(i, cols), board.turn))
+               for i in range(rows * cols)]  # fmt: skip
+    game = {
+        "rows": rows, "cols": cols, "rules": rules, "stones": stones.tolist(), "turn": turn,
+        "moves": moves, "masks": masks, "refused": refused, "grid": grid.ravel().tolist(),
+        "prisoners": board.prisoners, "area": int(k.area_score(board.state)),
+        "dead": dead.astype(int).tolist(), "careful": careful.ravel().tolist(),
+        "plain": plain.ravel().tolist(),
+    }  # fmt: skip
+    for _ in range(min(3, len(moves))):
+        board.undo()
+    return game | {"undone": hash_of(board.legal_mask())}
+
+
+def replay(games: list[dict[str, Any]], folder: Path) -> str:
+    """Replay games in Node; return what it printed."""
+    file = folder / "games.jsonl"
+    file.write_text("\n".join(map(json.dumps, games)))
+    command = ["node", bundled("replay", folder), MODULE, file]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else done.stderr.strip()
+
+
+def test_games_are_equal(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    assert replay([random_game(rng, i) for i in range(60)], tmp_path) == "60"
+
+
+def test_differences_are_found(tmp_path: Path) -> None:
+    game = random_game(np.random.default_rng(2), 0)
+    game["prisoners"] = (999, 0)
+    assert replay([game], tmp_path).startswith("game 1: prisoners")
+
+
+@pytest.mark.slow
+def test_many_games_are_equal(tmp_path: Path) -> None:
+    for part in range(20):
+        rng = np.random.default_rng(100 + part)
+        assert replay([random_game(rng, i) for i in range(500)], tmp_path) == "500"

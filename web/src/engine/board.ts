@@ -1,0 +1,171 @@
+// One game of Go, by the kernels: what is legal, what is captured, what counts.
+
+import { LAYOUT, RULES, type Address } from "./kernels";
+import type { Engine } from "./memory";
+
+export type Rules = (typeof RULES)[keyof typeof RULES];
+export type Side = typeof LAYOUT.BLACK | typeof LAYOUT.WHITE;
+/** A move: the index of a point, row by row from the top left; -1 is a pass. */
+export type Index = number;
+export const PASS: Index = -1;
+
+const FIRST_SLOTS = 256;
+
+export class Board {
+  readonly moves: [Side, Index][] = [];
+  /** The address of the position, and how many points it has with its border. */
+  readonly state: Address;
+  readonly points: number;
+  private readonly start: Address;
+  private readonly length: number;
+  private table: Address;
+  private slots = FIRST_SLOTS;
+
+  /** `stones` holds 0, 1 (Black) or 2 (White) for each point of the position before the first move. */
+  constructor(
+    readonly engine: Engine,
+    readonly rows: number,
+    readonly cols: number,
+    readonly rules: Rules,
+    stones?: ArrayLike<number>,
+    toPlay: Side = LAYOUT.BLACK,
+  ) {
+    const { kernels } = engine;
+    this.points = (rows + 2) * (cols + 1) + 1;
+    this.length = LAYOUT.FIELDS * this.points * 8;
+    this.start = engine.take(this.length);
+    this.state = engine.take(this.length);
+    this.table = engine.take(this.slots * 8);
+    kernels.clear(this.start, this.points, rows, cols, Number(rules.suicide));
+    for (let i = 0; i < rows * cols; i++) {
+      if (stones?.[i]) kernels.place(this.start, this.points, this.point(i), stones[i]!);
+    }
+    const numbers = engine.longs(this.start + LAYOUT.SCALARS * this.points * 8, this.points);
+    numbers[LAYOUT.TURN] = BigInt(toPlay);
+    for (const name of ["KO", "PRISONERS_B", "PRISONERS_W"] as const) numbers[LAYOUT[name]] = 0n;
+    this.begin();
+  }
+
+  /** Return the memory of the board, which must not be used any more. */
+  close(): void {
+    this.engine.give(this.start, this.length);
+    this.engine.give(this.state, this.length);
+    this.engine.give(this.table, this.slots * 8);
+  }
+
+  get turn(): Side {
+    return this.number("TURN") as Side;
+  }
+
+  set turn(side: Side) {
+    this.engine.kernels.give_turn(this.state, this.points, side);
+  }
+
+  get prisoners(): [black: number, white: number] {
+    return [this.number("PRISONERS_B"), this.number("PRISONERS_W")];
+  }
+
+  /** Whether both sides have passed in a row. */
+  get isOver(): boolean {
+    return this.number("PASSES") >= 2;
+  }
+
+  /** The stones, row by row. */
+  get grid(): Int8Array {
+    const at = this.engine.take(this.rows * this.cols);
+    this.engine.kernels.grid(this.state, this.points, at);
+    const found = Int8Array.from(this.engine.bytes(at, this.rows * this.cols));
+    this.engine.give(at, this.rows * this.cols);
+    return found;
+  }
+
+  /** Black's area minus White's, every stone alive, without komi. */
+  get areaScore(): number {
+    return this.engine.kernels.area_score(this.state, this.points);
+  }
+
+  /** Return 0 if a side may play there, else 1 taken, 2 superko, 3 ko, 4 suicide. */
+  verdict(move: Index, side: Side = this.turn): number {
+    return this.engine.kernels.verdict(...this.known(), this.point(move), side);
+  }
+
+  /** Return 1 for every point where a side may play; the pass is last. */
+  legal(side: Side = this.turn): Uint8Array {
+    const size = this.rows * this.cols + 1;
+    const at = this.engine.take(size);
+    this.engine.kernels.legal(...this.known(), side, at);
+    const found = this.engine.bytes(at, size).slice();
+    this.engine.give(at, size);
+    return found;
+  }
+
+  /** Play a move if it is legal; return whether it was. */
+  play(move: Index, side: Side = this.turn): boolean {
+    return this.verdict(move, side) === 0 && this.push(move, side);
+  }
+
+  /** Play a pass or any empty point, regardless of the rules; return whether the point was empty. */
+  push(move: Index, side: Side = this.turn): boolean {
+    if (2 * (this.moves.length + 1) >= this.slots) this.grow();
+    if (!this.engine.kernels.push(...this.known(), this.point(move), side)) return false;
+    this.moves.push([side, move]);
+    return true;
+  }
+
+  undo(): void {
+    const moves = this.moves.slice(0, -1);
+    this.moves.length = 0;
+    this.begin();
+    for (const [side, move] of moves) this.push(move, side);
+  }
+
+  /** Return the point of kernels. */
+  private point(move: Index): number {
+    if (move === PASS) return LAYOUT.PASS;
+    return (Math.floor(move / this.cols) + 1) * (this.cols + 1) + (move % this.cols) + 1;
+  }
+
+  private number(name: "TURN" | "KO" | "PASSES" | "PRISONERS_B" | "PRISONERS_W"): number {
+    const numbers = this.engine.longs(this.state + LAYOUT.SCALARS * this.points * 8, this.points);
+    return Number(numbers[LAYOUT[name]]);
+  }
+
+  private known(): [Address, number, Address, number, number] {
+    return [this.state, this.points, this.table, this.slots, this.rules.ko];
+  }
+
+  /** Set up the position before the first move. */
+  private begin(): void {
+    this.engine.longs(this.state, this.length / 8).set(this.engine.longs(this.start, this.length / 8));
+    this.engine.longs(this.table, this.slots).fill(0n);
+    this.engine.kernels.remember(...this.known());
+  }
+
+  private grow(): void {
+    const { table, slots } = this;
+    this.slots = 4 * slots;
+    this.table = this.engine.take(this.slots * 8);
+    this.engine.longs(this.table, this.slots).fill(0n);
+    this.engine.kernels.regrow(table, slots, this.table, this.slots);
+    this.engine.give(table, slots * 8);
+  }
+}
+
+/** Say what every point counts for (see `COUNTED_AS`), given a mask of dead stones. */
+export function countPoints(
+  engine: Engine,
+  rows: number,
+  cols: number,
+  grid: ArrayLike<number>,
+  dead: ArrayLike<number>,
+  careful: boolean,
+): Int8Array {
+  const size = rows * cols;
+  const at = engine.take(3 * size);
+  engine.bytes(at, size).set(grid);
+  engine.bytes(at + size, size).set(dead);
+  engine.kernels.count_points(at, at + size, rows, cols, Number(careful), at + 2 * size);
+  const found = Int8Array.from(engine.bytes(at + 2 * size, size));
+  engine.give(at, 3 * size);
+  return found;
+}
