@@ -154,11 +154,11 @@ def _print_scores(values: list[dict[str, Any]]) -> None:
     ]
     table("", ["game", "score", "recorded", "", "sure", "dead stones"], rows)
     done = [value for value in values if value["finished"]]
-    told = [value for value in done if value["recorded"] not in ("", "?")]
-    same = sum(value["result"] == value["recorded"] for value in told)
+    recorded = [value for value in done if value["recorded"] not in ("", "?")]
+    same = sum(value["result"] == value["recorded"] for value in recorded)
     print(
         f"{len(values):,} games: {len(done):,} finished, {sum(v['safe'] for v in values):,} safe"
-        + (f", {same:,} of {len(told):,} as recorded" if told else "")
+        + (f", {same:,} of {len(recorded):,} as recorded" if recorded else "")
         + ("; scores with ± are estimates" if len(done) < len(values) else "")
     )
 
