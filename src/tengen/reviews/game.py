@@ -321,9 +321,9 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
         network = make_network(JUDGE, shared=True)
         if settings.quick:
             return Reviewer(None, network, name=f"{JUDGE}, one evaluation per position")
-        told = f"{JUDGE}, {visits} visits for up to {settings.searches} moves"
+        about = f"{JUDGE}, {visits} visits for up to {settings.searches} moves"
         player: Any = SearchPlayer(network, visits=visits)
-        return Reviewer(player, network, None, settings.searches, told)
+        return Reviewer(player, network, None, settings.searches, about)
     if settings.quick:
         raise SpecError(f"a quick review needs a network, and there is none for {rows}x{cols}")
     player = limit_visits(make_player(settings.player), visits)

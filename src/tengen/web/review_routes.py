@@ -106,8 +106,8 @@ async def practise(
     services = services_of(request)
     found = services.reviews
     moves, sgf = found.mistakes(key, colour), found.get(key)["sgf"]
-    told = await ask(request, services.reading, "tasks.lessons", GRACE, sgf=sgf, moves=moves)
-    return keep_problems(services.store, key, told["lessons"], time.time(), most=_PROBLEMS)
+    answer = await ask(request, services.reading, "tasks.lessons", GRACE, sgf=sgf, moves=moves)
+    return keep_problems(services.store, key, answer["lessons"], time.time(), most=_PROBLEMS)
 
 
 @router.delete("/reviews/{key}", status_code=204)
