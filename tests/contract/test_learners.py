@@ -127,7 +127,7 @@ FITS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("kind", extensions.entries(extensions.MODELS))
-def test_a_learner_has_manners(kind: str, tmp_path: Path) -> None:
+def test_a_learner_keeps_its_contract(kind: str, tmp_path: Path) -> None:
     assert kind in FITS, f"say how a small {kind} is fitted"
 
     def same(a: Any, b: Any) -> bool:

@@ -53,7 +53,7 @@ def test_the_end_of_input_ends_the_engine(rest: str) -> None:
     assert done.stdout.endswith("\n\n")
 
 
-def test_a_wrong_player_is_told_when_it_is_needed() -> None:
+def test_a_wrong_player_is_reported_when_it_is_needed() -> None:
     command = [*ENGINE[:-1], "nobody"]
     done = subprocess.run(
         command, input="name\ngenmove b\n", capture_output=True, text=True, timeout=300

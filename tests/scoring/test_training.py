@@ -335,7 +335,7 @@ def test_the_command_makes_the_same_games_again(tmp_path):
 
 
 @pytest.mark.parametrize("made", ["9", "4:10", "9:0", "x:3", "21:5"])
-def test_a_wrong_number_of_games_is_told(made, tmp_path):
+def test_a_wrong_number_of_games_is_reported(made, tmp_path):
     done = CliRunner().invoke(
         _app, ["train", "scoring", str(tmp_path / "none.sgf"), "--made", made]
     )

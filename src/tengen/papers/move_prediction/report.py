@@ -501,10 +501,10 @@ def rank_answers(rows: Evidence) -> list[Answer]:
     for id, tested in (("araki.weaker.strong", strong), ("araki.weaker.weak", weak)):
         some = rows.where(tested=tested)
         ours = gain(some.where(group=weak), some.where(group=strong))
-        said = gain_answer(PAPER, id, ours, some, unit="%", independent=unit_of(some))
+        result = gain_answer(PAPER, id, ours, some, unit="%", independent=unit_of(some))
         # Games of one training each say nothing of what other games of these players would teach.
         once = "" if unit_of(some) == "training" else " (one training each)"
-        found.append(replace(said, text=said.text + once))
+        found.append(replace(result, text=result.text + once))
     return found
 
 

@@ -599,11 +599,11 @@ def _learn_life(job: tuple[_Tables, LifeSize, int]) -> Row:
     found = []
     for share, early, rows, survives in tests:
         features = early.features[rows]
-        told = networks.vote(np.asfortranarray(features, np.float64)) >= 0
+        alive = networks.vote(np.asfortranarray(features, np.float64)) >= 0
         means: FloatArray = features[:, [HEAVY_MEAN, LIGHT_MEAN]].astype(np.float64)
         found.append({
             "seed": seed, "share": share, "games": int(certain.sum()), "blocks": int(rows.sum()),
-            "right": int((told == survives).sum()), "alive": int(survives.sum()),
+            "right": int((alive == survives).sum()), "alive": int(survives.sum()),
             "playouts": int(((first_opinion(*means.T) >= 0.5) == survives).sum()),
         })  # fmt: skip
     return {"rows": found}
