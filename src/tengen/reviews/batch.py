@@ -33,6 +33,7 @@ from tengen.records import GameRecord
 from tengen.records.corpus import PackedGame
 from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
+from tengen.reviews.causes import PHASES
 from tengen.reviews.game import Review, find_reviewer, review_game
 from tengen.sanitize import csv_text
 from tengen.statistics import ratio_interval
@@ -139,13 +140,11 @@ def headline(record: GameRecord) -> dict[str, Any]:
 
 def _move_rows(review: Review) -> list[_Row]:
     """Return one row of plain values per move."""
-    rows, cols = review.record.rows, review.record.cols
     found = []
     for move in review.moves:
         before, after = review.positions[move.number - 1].board, review.positions[move.number].board
         kind = kind_of(move.move, before, after)
-        phase = phase_of(move.number, rows, cols)
-        found.append({**move.to_dict(), "phase": phase, "kind": kind})
+        found.append({**move.to_dict(), "kind": kind})
     return found
 
 
@@ -376,15 +375,8 @@ def _game_row(game: _Game) -> list[object]:
 
 # ----- Tables -----
 
-PHASES = ("opening", "middle game", "endgame")
 KINDS = ("capture", "atari", "contact", "near", "elsewhere", "pass")  # the first that fits
 _NEAR = 3  # lines from the move before
-
-
-def phase_of(number: int, rows: int, cols: int) -> str:
-    """Return the phase of a move: opening to a sixth of the board's points, endgame from half."""
-    points = rows * cols
-    return PHASES[0 if 6 * number <= points else 1 if 2 * number <= points else 2]
 
 
 def kind_of(move: Point, before: Board, after: Board) -> str:

@@ -271,25 +271,34 @@ def _evaluated(value: Json, board: Board) -> EvaluatedPosition:
 
 
 def table(parts: list[Json]) -> str:
-    """Return the moves of a review as CSV; win rate and score are Black's after the move."""
-    rows = ([part["move"][name] for name in COLUMNS] for part in parts[1:])
+    """Return the moves of a review as CSV; win rate and score are Black's after the move.
+
+    Reviews of older versions lack some columns.
+    """
+    rows = ([part["move"].get(name) for name in COLUMNS] for part in parts[1:])
     return csv_text(COLUMNS, rows, decimals=4)
 
 
 def review_page(review: Review, title: str, index: str = "") -> str:
     """Return the page of a review as HTML; `index` is the address of a page with all games."""
     moves = [None, *review.moves]
+    parts = [
+        _part(number, position, move)
+        for number, (position, move) in enumerate(zip(review.positions, moves, strict=True))
+    ]
+    return page_of(whole(review.record), parts, review.summary(), title, index)
+
+
+def page_of(game: Json, parts: list[Json], summary: Json, title: str, index: str = "") -> str:
+    """Return the page of a review that was made of these parts."""
     value = {
         "id": "",
         "status": "done",
         "trouble": "",
-        "summary": review.summary(),
+        "summary": summary,
         "progress": None,
-        "game": whole(review.record),
-        "parts": [
-            _part(number, position, move)
-            for number, (position, move) in enumerate(zip(review.positions, moves, strict=True))
-        ],
+        "game": game,
+        "parts": parts,
         "title": title,
         "index": index,
     }
