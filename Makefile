@@ -8,7 +8,7 @@ EXTRAS = torch,onnx,ray,gym,pandas,tensorboard,bench,docs,notebooks,browser
 # CI names an older PyTorch here, because the newest brings gigabytes.
 TORCH = torch
 
-.PHONY: setup lab web page wasm check-page test test-all test-slow test-hostile test-wheel test-oldest extras coverage lint docs bench clean
+.PHONY: setup lab web page wasm check-page test test-all test-slow test-hostile test-wheel test-oldest test-newest extras coverage lint docs bench clean
 
 setup: .venv/ready  ## install everything and compile the kernels
 
@@ -77,11 +77,13 @@ extras: setup  ## what the skipped tests need, as far as this machine lets us in
 test-wheel: setup  ## the wheel in a bare environment and with each extra by itself
 	$(PYTEST) -m "wheel and not slow" -rA tests/test_wheel.py
 
-test-oldest: BIN = build/oldest/bin
-test-oldest:  ## the quick tests with the lowest versions that pyproject.toml declares
-	$(PYTHON) -m venv build/oldest
+test-oldest: RESOLUTION = lowest-direct
+test-newest: RESOLUTION = highest
+test-oldest test-newest: BIN = build/$@/bin
+test-oldest test-newest:  ## the quick tests with the lowest versions that pyproject.toml declares, or the newest
+	$(PYTHON) -m venv build/$@
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct --editable '.[lab,dev]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --upgrade --resolution $(RESOLUTION) --editable '.[lab,dev]'
 	$(PYTEST) --bare $(QUICK)
 
 test-slow: setup  ## thousands of games, kills, clusters

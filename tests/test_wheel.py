@@ -19,6 +19,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+import httpx
 import pytest
 
 pytestmark = pytest.mark.wheel
@@ -43,10 +44,10 @@ from tengen.cli import run
 from tengen.lab.drawing import draw
 from tengen.lab.rendering import report_page, write_page
 from tengen.lab.result import Plot, line
-from tengen.statistics import mean_test
+from tengen.statistics import spearman
 words = "--strategy cma --generations 2 --population 4 --size 5 --moves 2 --quiet --out run"
 assert run(["train", "opening-evolution", *words.split()]) == 0
-assert mean_test([1, 2, 4], 2) > 0.5
+assert spearman([1, 2, 4], [1, 3, 9]).r > 0.99
 assert "</svg>" in draw(Plot("title", "x", "y", (line("a", [1, 2], [3, 4]),)))
 """,
     "torch": """
@@ -93,6 +94,9 @@ def pythons() -> list[object]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel, or take the one that is about to be released."""
+    if given := os.environ.get("TENGEN_WHEEL"):
+        return Path(given).resolve()
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     subprocess.run([*build, "--wheel-dir", folder, ROOT], check=True)
@@ -175,10 +179,45 @@ def test_an_extra_is_enough_for_what_it_is_for(extra: str, wheel: Path) -> None:
 def test_it_starts_without_being_installed(starter: str, wheel: Path, tmp_path: Path) -> None:
     program, *words = starter.split()
     if shutil.which(program) is None:
-        pytest.skip(f"needs {program}")
+        pytest.skip(f"needs {program} (pip install {'uv' if program == 'uvx' else program})")
     command = [program, *words, wheel, "tengen", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout.startswith("tengen, version "), done.stderr
+
+
+MOST_MEGABYTES = 400
+
+
+def test_a_plain_environment_is_small(tengen: Path) -> None:
+    [packages] = tengen.parents[1].glob("lib/python*/site-packages")
+    sizes = [path.stat().st_blocks * 512 for path in packages.rglob("*") if path.is_file()]
+    print(f"{sum(sizes) / 1e6:.0f} MB")
+    assert sum(sizes) < MOST_MEGABYTES * 1e6
+
+
+def test_the_page_serves_before_anything_is_compiled(tengen: Path, tmp_path: Path) -> None:
+    kept = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
+    begin = time.perf_counter()
+    with subprocess.Popen(
+        [tengen, "web", "--port", "0", "--no-browser"],
+        stderr=subprocess.PIPE, text=True, cwd=tmp_path, env={**kept, "HOME": str(tmp_path)},
+    ) as server:  # fmt: skip
+        try:
+            assert server.stderr is not None
+            lines = iter(server.stderr.readline, "")
+            address = next(
+                found[0] for line in lines if (found := re.search(r"http://\S+\d", line))
+            )
+            with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
+                assert "Tengen" in client.get("/").text
+                print(f"the page: {time.perf_counter() - begin:.1f} s")
+                assert client.get("/api/preparing").json()["steps"] is not None
+                wanted = {"opponent": "level-1", "size": 9, "colour": "black"}
+                game = client.post("/api/games", json=wanted).json()
+                played = client.post(f"/api/games/{game['id']}/moves", json={"move": "E5"}).json()
+                assert len(played["moves"]) == 1
+        finally:
+            server.terminate()
 
 
 def test_commands_answer(tengen: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import multiprocessing
 import sqlite3
 import threading
@@ -173,7 +174,7 @@ def test_a_stored_game_is_the_same_game():
     assert again.is_counting and again.clock.increment == 2.0
 
 
-def test_a_handicap_leaves_white_half_a_point_unless_told_otherwise():
+def test_a_handicap_leaves_white_half_a_point_by_default():
     assert game(size=9, handicap=2).board.komi == HANDICAP_KOMI == 0.5
     assert game(size=9, handicap=2, komi=3.5).board.komi == 3.5
 
@@ -398,7 +399,7 @@ def test_a_dead_process_is_replaced_and_the_job_done(lane, processes):
     assert processes() != [process]
 
 
-def test_a_process_that_always_dies_is_told(lane, processes, wait_for):
+def test_a_process_that_always_dies_is_reported(lane, processes, wait_for):
     job = lane.submit("tasks.choose", choosing("mcts:seconds=60"))
     killed: set[BaseProcess] = set()
     while len(killed) < 2:
@@ -463,3 +464,33 @@ def test_a_wide_step_of_the_ladder_has_a_handicap_half_way():
     ways = [[True] * n for n in range(4)]
     large, small = ([next_rung(way, 10, ratings, n * n) for way in ways] for n in (19, 9))
     assert large == [(2, 0), (3, 2), (3, 0), (4, 0)] and small == [(2, 0), (3, 0), (4, 0), (5, 0)]
+
+
+TWO_STEPS = """
+import time
+
+def compile(steps):
+    steps[1] = 2
+    for _ in range(2):
+        time.sleep(0.5)
+        steps[0] += 1
+"""
+
+
+def test_it_tells_what_is_compiled_until_that_is_done(settings, monkeypatch, tmp_path):
+    (tmp_path / "two_steps.py").write_text(TWO_STEPS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(workers, "_compile", importlib.import_module("two_steps").compile)
+    services = Services(settings)
+    try:
+        assert services.preparing() == {"move": False, "steps": None}
+        services.will_compile = True
+        assert services.preparing()["steps"] == (0, 0)
+        services.compilation, services.will_compile = workers.Compilation(), False
+        seen = set()
+        while (steps := services.preparing()["steps"]) is not None:
+            seen.add(steps)
+            time.sleep(0.01)
+        assert {(0, 2), (1, 2)} <= seen
+    finally:
+        services.close()

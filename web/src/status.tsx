@@ -1,9 +1,11 @@
 // One place for words to the visitor: what went wrong, and what a screen reader should say.
 
 import { useEffect, useState } from "preact/hooks";
+import { api } from "./api";
 import { t } from "./i18n";
 
 const SHOWN = 7000;
+const AGAIN = 2000;
 
 let say: (text: string) => void = () => {};
 let warn: (text: { text: string }) => void = () => {};
@@ -50,5 +52,31 @@ export function Announcer() {
         )}
       </div>
     </>
+  );
+}
+
+interface Preparations {
+  steps: [done: number, all: number] | null;
+}
+
+/** Say what a server that has just started is still preparing, until it is ready. */
+export function Preparing() {
+  const [left, setLeft] = useState<Preparations | null>(null);
+  useEffect(() => {
+    let timer = 0;
+    const look = async () => {
+      const found = await api<Preparations>("/preparing").catch(() => null);
+      setLeft(found);
+      if (found?.steps) timer = setTimeout(look, AGAIN);
+    };
+    void look();
+    return () => clearTimeout(timer);
+  }, []);
+  if (!left?.steps) return null;
+  const [done, all] = left.steps;
+  return (
+    <p class="preparing" role="status">
+      {all ? t("compiling", { done, all }) : t("preparingFirst")}
+    </p>
   );
 }

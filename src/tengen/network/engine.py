@@ -419,9 +419,9 @@ class GpuEngine:
         # TF32 would round the factors of single-precision products to ten bits.
         products = torch.backends.cudnn.flags(enabled=True, allow_tf32=self._half)
         with _ONE_AT_A_TIME, torch.inference_mode(), half, products:
-            said = self._network(torch.from_numpy(planes).to(self.device))
-            spread = torch.exp(said.spread.clamp(-4, 4)) * SCORE_SCALE
-            owners = torch.tanh(said.ownership / 2)
-            parts = said.moves, said.winner, said.score, spread, owners, said.best
+            output = self._network(torch.from_numpy(planes).to(self.device))
+            spread = torch.exp(output.spread.clamp(-4, 4)) * SCORE_SCALE
+            owners = torch.tanh(output.ownership / 2)
+            parts = output.moves, output.winner, output.score, spread, owners, output.best
             arrays: Any = (None if p is None else p.float().cpu().numpy() for p in parts)
             return EngineOutput(*arrays)

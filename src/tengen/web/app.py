@@ -31,7 +31,7 @@ from tengen.web.services import Services
 from tengen.web.settings import Settings
 from tengen.web.store import StorageError, UnknownItemError
 from tengen.web.tasks import STATIC
-from tengen.web.workers import CancelledJob, OverloadedError, compile_kernels
+from tengen.web.workers import CancelledJob, Compilation, Json, OverloadedError
 
 # Folders of the guides: in an installed package, and in a clone.
 _GUIDES = (Path(__file__).parents[1] / "guide", Path(__file__).parents[3] / "docs" / "guide")
@@ -53,14 +53,16 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
         services.reviews.resume()
         opponent = services.games.opponents["level-1"].spec
         compiled = is_compiled(SCORING_KERNELS)
+        services.will_compile = not compiled
         arguments = {"board": to_value(Board(9)), "player": opponent, "judge": compiled}
-        ready = services.playing.submit("tasks.warm", arguments)
+        services.first_move = ready = services.playing.submit("tasks.warm", arguments)
 
         def prepare_the_rest(ready: Future[Any]) -> None:
             """Prepare hints, or compile all kernels, unless the server was closed meanwhile."""
-            if ready.exception() is None and not compiled:
-                compile_kernels()
-            elif ready.exception() is None:
+            if not ready.exception() and services.will_compile:
+                services.compilation = Compilation()
+            services.will_compile = False
+            if not ready.exception() and compiled:
                 services.searching.submit("tasks.warm", {**arguments, "player": HINT_PLAYER})
 
         # Prepare the first move before everything else.
@@ -88,6 +90,11 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
         app.include_router(router)
     for kind in (*_STATUS, RequestValidationError):
         app.add_exception_handler(kind, _tell)
+
+    @app.get("/api/preparing", tags=["look"])
+    def preparing() -> Json:
+        """Tell what is not ready yet: the first move, and steps of compiling, done and in all."""
+        return services.preparing()
 
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:

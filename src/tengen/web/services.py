@@ -17,7 +17,7 @@ from tengen.web.positions import READ_SECONDS, packed
 from tengen.web.reviews import Reviews
 from tengen.web.settings import Settings
 from tengen.web.store import Store
-from tengen.web.workers import BRIEF, GRACE, Json, Lane
+from tengen.web.workers import BRIEF, GRACE, Compilation, Job, Json, Lane
 
 _ABREAST = 3  # how many games, or tabs, are served at once; each takes a process with its models
 Upload = Annotated[bytes, Body(media_type="application/x-go-sgf")]
@@ -40,6 +40,11 @@ class Services:
     store: Store = field(init=False)
     games: GameService = field(init=False)
     reviews: Reviews = field(init=False)
+    first_move: Job | None = None
+    """Loads or compiles what an opponent needs."""
+    will_compile: bool = False
+    """Whether all kernels are compiled after that, by `compilation`."""
+    compilation: Compilation | None = None
 
     def __post_init__(self) -> None:
         # First, so that a wrong spec leaves no database open.
@@ -47,6 +52,12 @@ class Services:
         self.store = Store(self.settings.database)
         self.games = GameService(self.store, self.playing, opponents)
         self.reviews = Reviews(self.store, self.studying)
+
+    def preparing(self) -> Json:
+        """Return whether the first move is being prepared, and the steps of compiling."""
+        waits = self.first_move is not None and not self.first_move.future.done()
+        steps = (0, 0) if self.will_compile else None
+        return {"move": waits, "steps": self.compilation.steps() if self.compilation else steps}
 
     def close(self) -> None:
         """End the processes and close the database."""
@@ -115,6 +126,7 @@ async def parts_of(lane: Lane, task: str, arguments: Json) -> AsyncIterator[Any]
 
 def download(content: bytes | str, name: str) -> Response:
     """Return a response that the browser saves as a file called `name`."""
-    kind = "text/csv" if name.endswith(".csv") else "application/x-go-sgf"
+    kinds = {".csv": "text/csv", ".html": "text/html"}
+    kind = kinds.get(name[name.rfind(".") :], "application/x-go-sgf")
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=kind, headers=headers)

@@ -212,17 +212,30 @@ def _leave_with_server() -> None:
     os._exit(0)
 
 
-def compile_kernels() -> None:
-    """Compile all kernels in a process of low priority that ends with the server."""
-    multiprocessing.get_context("spawn").Process(target=_compile, daemon=True).start()
+class Compilation:
+    """Compiles all kernels in a process of low priority that ends with the server."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._steps = context.Array("i", [0, 0])
+        self._process = context.Process(target=_compile, args=(self._steps,), daemon=True)
+        self._process.start()
+
+    def steps(self) -> tuple[int, int] | None:
+        """Return the steps done and their number, 0 before it is known; None at the end."""
+        done, total = self._steps[:]
+        return (done, total) if self._process.is_alive() else None
 
 
-def _compile() -> None:
+def _compile(steps: Any) -> None:
     from tengen import warming
 
     _begin(background=True)
-    for step in warming.steps().values():
+    todo = warming.steps().values()
+    steps[1] = len(todo)
+    for step in todo:
         step()
+        steps[0] += 1
 
 
 def _begin(*, background: bool) -> None:
