@@ -296,7 +296,7 @@ main()
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @BY_SIGNAL
-def test_an_interrupt_inside_llvm_is_neither_lost_nor_told_by_it(
+def test_an_interrupt_inside_llvm_is_neither_lost_nor_printed_by_it(
     game: Path, sign: signal.Signals, status: int, word: str
 ) -> None:
     ended = python("-c", INTERRUPTED, "predict", str(game), "--model", JUDGE, str(int(sign)))

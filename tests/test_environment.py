@@ -164,7 +164,7 @@ def test_long_games_are_cut_and_counted() -> None:
     assert str(env.render()).startswith("<svg") and not any(env.terminations.values())
 
 
-def test_bad_actions_are_told() -> None:
+def test_bad_actions_are_reported() -> None:
     env = GoEnvironment(5)
     env.reset()
     play(env, "C3")

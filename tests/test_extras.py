@@ -19,7 +19,7 @@ OTHER_PROGRAM = re.compile(
 )
 
 
-def test_nobody_is_told_to_install_another_program() -> None:
+def test_no_message_names_another_package() -> None:
     where = ["src", "docs", "web", "examples", "README.md", "CONTRIBUTING.md", "Makefile"]
     listed = subprocess.run(
         ["git", "ls-files", *where], cwd=ROOT, capture_output=True, text=True, check=True

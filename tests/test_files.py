@@ -58,7 +58,9 @@ def test_new_files_have_the_rights_of_the_umask_and_old_ones_keep_theirs(
     assert rights == [0o666 & ~umask, 0o640, 0o500]
 
 
-def test_a_folder_that_takes_no_file_is_told_by_the_name_that_was_asked_for(tmp_path: Path) -> None:
+def test_a_folder_that_takes_no_file_is_reported_by_the_name_that_was_asked_for(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / ("x" * 254)  # there is no room for a longer name beside it
     with pytest.raises(OSError) as failed:
         write_atomic(path, "content")

@@ -28,9 +28,14 @@ ROOT = Path(__file__).parents[1] / "examples" / "sixth_paper"
 NAME = "monte-carlo-go"
 ON_THE_PAGE = """
 import json
+from tengen.web import exhibits
 from tengen.web.machines import list_opponents, machines
+told = exhibits.described("monte-carlo-go")
+results = exhibits.results({"paper": "monte-carlo-go"}, None)
+player = exhibits.player_of("monte-carlo-go", "machine", {})
+exhibit = [told["story"], told["machine"]["plays"], told["recorded"], player, results["claims"]]
 opponents = {one.id: [one.kind, one.spec, one.about] for one in list_opponents().values()}
-print(json.dumps([opponents, {one.id: [one.paper, one.models] for one in machines()}]))
+print(json.dumps([exhibit, opponents, {one.id: [one.paper, one.models] for one in machines()}]))
 """
 
 
@@ -71,7 +76,10 @@ def test_its_learner_is_trained_evaluated_and_seen_on_the_page(env: dict[str, st
     assert trained["best"] > 0 > trained["worst"]
     found = tengen(f"evaluate {NAME} first --games 4", env)
     assert found["games"] == 4 and 0 <= found["win_rate"] <= 1
-    opponents, machines = python("-c", ON_THE_PAGE, env=env)
+    exhibit, opponents, machines = python("-c", ON_THE_PAGE, env=env)
+    story, plays, recorded, player, claims = exhibit
+    assert story.startswith("In 1993") and plays and recorded and player == "gobble:games=100"
+    assert {claim["id"] for claim in claims} >= {"brugmann.twice.shared"}
     kind, spec, about = opponents["added-gobble"]
     assert kind == "own" and spec.startswith("gobble") and about
     assert machines["first"] == ["Brügmann 1993", {"9x9": "first"}]

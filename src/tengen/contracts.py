@@ -115,8 +115,8 @@ class SearchInfo:
     @classmethod
     def of_choice(cls, move: int) -> SearchInfo:
         """Return the report of a player that only returns a move; resigning has no candidate."""
-        told = () if move == _RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
-        return cls(told, move, visits=1)
+        candidates = () if move == _RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
+        return cls(candidates, move, visits=1)
 
     def seen_by(self, colour: int) -> SearchInfo:
         """Return the same report from one side's view, for protocols that need it."""

@@ -35,14 +35,6 @@ def wilson(successes: float, trials: float) -> Interval:
     return low, high
 
 
-def wald_difference(a: tuple[float, float], b: tuple[float, float]) -> Interval:
-    """Return Wald's interval of share `a` minus share `b`, each as (successes, trials)."""
-    shares = [successes / trials for successes, trials in (a, b)]
-    variance = sum(s * (1 - s) / trials for s, (_, trials) in zip(shares, (a, b), strict=True))
-    gap, half = shares[0] - shares[1], _NORMAL * math.sqrt(variance)
-    return gap - half, gap + half
-
-
 @dataclass(frozen=True)
 class Rate:
     """The result of one side over some games; draws count half."""
@@ -140,17 +132,6 @@ def _student(t: float, freedom: int) -> float:
     if not odd:
         return math.sin(angle) * total
     return 2 / math.pi * (angle + (math.sin(angle) * total if freedom > 1 else 0.0))
-
-
-def mean_test(values: Sequence[float], expected: float) -> float | None:
-    """Return the p-value of Student's test that values have this mean; None for fewer than two."""
-    if len(values) < 2:
-        return None
-    if np.ptp(values) == 0:
-        return 1.0 if values[0] == expected else 0.0
-    stats = import_extra("scipy.stats", "lab")
-
-    return float(stats.ttest_1samp(values, expected).pvalue)
 
 
 def holm(p_values: Sequence[float | None], level: float = 0.05) -> list[bool]:

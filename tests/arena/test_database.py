@@ -164,7 +164,7 @@ def test_a_shipped_file_can_be_read_where_nothing_may_be_written(
         path.parent.chmod(0o755)
 
 
-def test_a_damaged_file_is_told_by_name(tmp_path, tournament, job, scripted) -> None:
+def test_a_damaged_file_is_reported_by_name(tmp_path, tournament, job, scripted) -> None:
     path = tmp_path / "r.sqlite"
     with Database.open(path, tournament()) as database:
         database.add(some_game(job, scripted))

@@ -24,7 +24,7 @@ def match(option: str, **settings: Any) -> Any:
     return parse_tournament({"games": 2, "size": 5, **settings, "players": players})
 
 
-def test_engines_are_told_their_seed_and_kept_between_games() -> None:
+def test_engines_get_their_seed_and_are_kept_between_games() -> None:
     games = []
     for seed in (1, 1, 2):
         tournament = match("", games=4, seed=seed, openings=0)

@@ -89,7 +89,7 @@ def _raise(fault: Exception):
         (ZeroDivisionError("our bug"), "Void", "failure"),
     ],
 )
-def test_faults_are_told_apart_and_blamed(job, scripted, fault, result, reason) -> None:
+def test_faults_are_distinguished_and_attributed(job, scripted, fault, result, reason) -> None:
     game = play_game(job(), scripted("b", ["C3"]), scripted("w", [_raise(fault)]))
     assert (str(game.result), game.reason, game.fault) == (result, reason, "bert")
     assert game.is_void == (result == "Void")

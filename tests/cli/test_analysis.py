@@ -299,7 +299,7 @@ def test_a_wrong_field_is_named_and_the_session_goes_on(field: str, wrong: Any) 
     assert answer["id"] == "right" and answer["moveInfos"]
 
 
-def test_an_illegal_move_is_told_in_the_words_that_katrain_looks_for() -> None:
+def test_an_illegal_move_is_reported_in_the_words_that_katrain_looks_for() -> None:
     [error] = ask(query(moves=[["B", "C3"], ["W", "C3"]]))
     assert "Illegal move" in error["error"]
 

@@ -109,7 +109,7 @@ def test_white_and_handicap(play: Play, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "word", ["Z9", "C9", "I3", "dance", "save", "save /nowhere/x.sgf", "C3 C3"]
 )
-def test_what_makes_no_sense_is_told_and_the_game_goes_on(play: Play, word: str) -> None:
+def test_wrong_input_is_reported_and_the_game_goes_on(play: Play, word: str) -> None:
     assert "take back your last move" in play(f"{word}, help, quit")
 
 

@@ -14,7 +14,7 @@ from tengen.commands.printing import Shown, in_words
 Out = pytest.CaptureFixture[str]
 
 
-def test_the_first_twenty_faults_are_told_and_the_rest_counted(capsys: Out) -> None:
+def test_the_first_twenty_faults_are_reported_and_the_rest_counted(capsys: Out) -> None:
     Shown().faults([f"game {i} is torn" for i in range(1025)])
     told = capsys.readouterr()
     lines = told.err.splitlines()

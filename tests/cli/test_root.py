@@ -137,7 +137,7 @@ def test_a_reader_who_has_seen_enough_of_a_table_is_no_failure() -> None:
     ("stop", "status", "word"),
     [(KeyboardInterrupt, 3, "interrupted"), (Terminated, 143, "terminated")],
 )
-def test_a_stopped_user_is_told_what_the_work_left(
+def test_an_interruption_says_what_was_finished(
     tengen: Tengen,
     monkeypatch: pytest.MonkeyPatch,
     stop: type[KeyboardInterrupt],
@@ -176,7 +176,7 @@ def test_every_package_that_is_imported_is_declared_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("command", ["gtp", "analysis", "games stat -", "review -", "play"])
-def test_a_closed_standard_input_is_told_in_one_line(
+def test_a_closed_standard_input_is_reported_in_one_line(
     command: str, tengen: Tengen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", None)

@@ -133,7 +133,7 @@ def test_results_follow_the_colours(tmp_path: Path) -> None:
     assert (start.count, start.wins_black, start.wins_white) == (4, 1, 2)
 
 
-def test_bad_games_are_told_and_the_good_ones_counted(tmp_path: Path) -> None:
+def test_bad_games_are_reported_and_the_good_ones_counted(tmp_path: Path) -> None:
     text = "(;SZ[9];B[ee];W[ee];B[cc])(;SZ[9];B[zz])(;SZ[9];B[ee];AE[ee];W[dd])"
     text += "(;SZ[9]AB[cc][gg];W[ee])(;SZ[13];B[gg])(;SZ[9];B[ee])"
     (tmp_path / "g.sgf").write_text(text)

@@ -163,7 +163,7 @@ def test_a_record_of_somebody_else_is_no_saved_game(tmp_path: Path) -> None:
         read_saved(tmp_path / "game.sgf")
 
 
-def test_an_illegal_move_is_told_as_such(tmp_path: Path) -> None:
+def test_an_illegal_move_is_reported_as_such(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     save(game(Board(9, moves="B E5")), path)
     path.write_text(path.read_text().replace(";B[ee]", ";B[ee];W[ee]"))
@@ -189,7 +189,7 @@ def test_an_illegal_move_is_told_as_such(tmp_path: Path) -> None:
         ('{"player"', "[" * 100_000 + '{"player"'),
     ],
 )
-def test_a_damaged_memo_is_told(good: str, bad: str, tmp_path: Path) -> None:
+def test_a_damaged_memo_is_reported(good: str, bad: str, tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     save(game(Board(9), Clock.fischer(60.0, 5.0)), path)
     assert read_saved(path)[0].clock == Clock.fischer(60.0, 5.0)

@@ -139,7 +139,7 @@ def test_a_saved_game_keeps_rules_that_have_no_name(talk, tmp_path: Path) -> Non
     assert talk("kata-get-rules") == rules and len(talk.engine.game.board.moves) == 6
 
 
-def test_rules_are_told_and_changed_in_katagos_words(talk) -> None:
+def test_rules_are_reported_and_changed_in_katagos_words(talk) -> None:
     talk("boardsize 5", "kata-set-rules japanese")
     rules = json.loads(talk("kata-get-rules"))
     assert (rules["ko"], rules["scoring"]) == ("SIMPLE", "TERRITORY")
@@ -226,7 +226,7 @@ def test_without_a_scorer_playouts_judge(talk, monkeypatch, tmp_path: Path) -> N
     assert talk("final_score") == "B+5.5"
 
 
-def test_gogui_is_told_what_it_can_show(talk) -> None:
+def test_gogui_gets_the_commands_it_can_show(talk) -> None:
     for line in talk("gogui-analyze_commands").split("\n"):
         kind, label, command = line.split("/")
         assert kind and label

@@ -124,7 +124,7 @@ def test_moves_come_back_checked(session: RemoteGame, engine) -> None:
         session.genmove(board)
 
 
-def test_nonsense_and_refusals_are_told_apart(session: RemoteGame, engine) -> None:
+def test_nonsense_and_refusals_are_distinguished(session: RemoteGame, engine) -> None:
     commands = session.client.channel.dispatcher.commands
     commands["genmove"] = lambda call: "Z99"
     with pytest.raises(EngineBadAnswer, match="answered 'Z99', no move"):

@@ -10,14 +10,16 @@ import pytest
 
 from tengen.errors import TengenError
 from tengen.lab.evidence import read_evidence, record_of, write_evidence
-from tengen.lab.exhibits import Failure, make_snapshots, snapshots_of
+from tengen.lab.exhibits import Failure
 from tengen.lab.papers import Paper, papers
+from tengen.lab.snapshots import make_snapshots, snapshots_of
 from tengen.models import load_learner
 from tengen.models.settings import to_plain
 from tengen.models.store import load_model
 from tengen.papers.opening_td.experiments import CurveSize, encodings
 from tengen.papers.opening_td.training import Trained, train
 from tengen.players import make_player
+from tengen.scoring import BlockScorer
 
 MOST_BYTES = 4_000_000
 FAILURES = [
@@ -44,6 +46,13 @@ def test_snapshots_are_small_models_in_half_precision() -> None:
 def test_a_machine_fails_where_its_exhibit_says_so(paper: Paper, failure: Failure) -> None:
     assert paper.exhibit is not None
     board = failure.board()
+    if not paper.exhibit.player:
+        judged = BlockScorer.load("scorer").score(board).score
+        assert failure.right == f"{'B' if judged > 0 else 'W'}+{abs(judged):g}"
+        *_, last = snapshots_of(paper).values()
+        [counted] = load_learner(last).values([board])
+        assert abs(counted - judged) > failure.loses
+        return
     right = board.point(failure.right)
     assert board.is_legal(right)
     machine = make_player(paper.exhibit.player.replace("{}", paper.exhibit.model))
@@ -63,8 +72,8 @@ def test_a_machine_fails_where_its_exhibit_says_so(paper: Paper, failure: Failur
 def small_paper(tmp_path: Path) -> Paper:
     """The paper on openings by temporal differences with a small recorded training."""
     size = CurveSize(
-        games=250, trainings=1, expert="builtin:playouts=1", rows=5, encodings=("binary",),
-        curve_every=250, curve_games=2,
+        games=250, trainings=1, expert="builtin:playouts=1", rows=5, curve_every=250,
+        curve_games=2,
     )  # fmt: skip
     trained = Trained.of(tmp_path / "runs", encodings(size), [3])
     for job in trained.jobs.values():

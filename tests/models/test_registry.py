@@ -221,7 +221,7 @@ def test_a_model_of_version_0_2_has_the_checksum_of_its_tensors_alone(model: Pat
     assert load_model(model)[1] == old
 
 
-def test_foreign_and_wrong_files_are_told_apart(model: Path, tmp_path: Path) -> None:
+def test_foreign_and_damaged_files_are_distinguished(model: Path, tmp_path: Path) -> None:
     path, none = tmp_path / "other.safetensors", "no safetensors file"
     with pytest.raises(ModelError, match="no such model file"):
         load_model(path)

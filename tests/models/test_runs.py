@@ -277,7 +277,7 @@ def test_rows_come_before_states_and_must_be_finite(tmp_path: Path) -> None:
         assert run.snapshot(250) == tmp_path / "snapshots" / "000000250.safetensors"
 
 
-def test_an_interrupted_user_is_told_how_to_go_on(tmp_path: Path) -> None:
+def test_an_interruption_says_how_to_resume(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt) as stop, Run.open(tmp_path, "walk", Walk()) as run:
         run.save(5, {"place": np.zeros(3)})
         os.kill(os.getpid(), signal.SIGINT)

@@ -77,7 +77,7 @@ def test_whole_board_facts_and_history() -> None:
     assert planes[NAMES.index("move 2 ago")][4, 4] == 1
 
 
-def test_ladder_and_ko_are_told() -> None:
+def test_ladder_and_ko_are_explained() -> None:
     board = Board(9)
     for vertex in ("D5", "E5", "E6", "A1", "F4", "A3"):  # White's E5 has two liberties, D4 runs
         board.play(vertex)

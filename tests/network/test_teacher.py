@@ -185,7 +185,7 @@ def test_a_ladder_is_an_input(raw: ModuleType) -> None:
     assert not planes[0, 14, 9 - 7, 3], "Black's own stone is not"
 
 
-def test_owners_are_told_under_area_scoring_only(raw: ModuleType) -> None:
+def test_owners_are_reported_under_area_scoring_only(raw: ModuleType) -> None:
     moves = ("B5", "D5", "B4", "D4", "B3", "D3", "B2", "D2", "B1", "D1")
     for name, told in (("chinese", True), ("japanese", False)):
         board = Board(5, rules=Rules.preset(name))

@@ -176,7 +176,9 @@ def test_muon_steps_alike_in_all_directions_of_a_kernel() -> None:
     assert (steps > 0).all() and steps.max() < 2 * steps[:3].min()
 
 
-def test_who_has_no_pytorch_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pytorch_is_reported_with_the_command_that_helps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert torch_or_refuse() is torch
     real = builtins.__import__
 

@@ -72,7 +72,7 @@ def test_it_finds_a_capture_and_repeats_itself() -> None:
     assert sum(c.visits for c in a.candidates) == 299
 
 
-def test_sums_add_up_and_nobody_waits() -> None:
+def test_sums_add_up_and_no_visit_is_pending() -> None:
     player = SearchPlayer(Counter(seed=3), visits=200, seconds=60.0, batch=8)
     search = player.grow(CAPTURE, 200)
     tree = search.tree
@@ -304,7 +304,7 @@ def test_reports_tell_all_there_is() -> None:
     assert best.spread >= 3.0  # at least what the network itself does not know
 
 
-def test_the_scorer_speaks_of_ownership_only_at_the_end() -> None:
+def test_the_scorer_gives_ownership_only_at_the_end() -> None:
     wall = " ".join(f"B D{row} W E{row}" for row in range(1, 10))
     inside = " ".join(
         f"B {a} W {b}"

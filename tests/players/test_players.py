@@ -205,7 +205,7 @@ SETTLED = """
 """
 
 
-def test_models_hear_the_moves_that_led_to_a_leaf() -> None:
+def test_models_get_the_moves_that_led_to_a_leaf() -> None:
     heard: list[tuple[int, ...]] = []
 
     class Listener:
@@ -280,7 +280,7 @@ def test_models_take_compensation_for_komi(name: str) -> None:
         assert np.array_equal(rate(given), rate(same))
 
 
-def test_a_network_is_told_all_that_white_gets() -> None:
+def test_a_network_gets_komi_and_compensation() -> None:
     boards = [settled(rules="chinese", komi=0.5, handicap=4, to_play=side) for side in (1, 2)]
     assert inputs.of_boards(boards).komi.tolist() == [-4.5, 4.5]
 
@@ -377,6 +377,6 @@ def test_gnu_go_repeats_itself_with_the_same_generator() -> None:
         player.close()
 
 
-def test_a_quotation_without_an_end_is_told_at_once() -> None:
+def test_a_quotation_without_an_end_is_reported_at_once() -> None:
     with pytest.raises(SpecError, match="no closing quotation"):
         make_player('gtp:"gnugo')

@@ -261,7 +261,7 @@ def test_a_class_goes_anywhere_a_spec_goes(module: str) -> None:
         (":made", "needs share"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(module: str, end: str, told: str) -> None:
+def test_a_mistake_is_reported_in_one_line(module: str, end: str, told: str) -> None:
     with pytest.raises(SpecError, match=told) as failure:
         make_player(module + end)
     assert "\n" not in str(failure.value) and "plugged_in_a_test" in str(failure.value)

@@ -52,7 +52,7 @@ def test_a_kept_subtree_has_its_node_as_root_and_all_below() -> None:
     assert new_ti[1, [k.T_FIRST, k.T_COUNT]].tolist() == [3, 1]
 
 
-def test_a_leaf_is_worth_what_the_taste_says() -> None:
+def test_a_leaf_has_the_value_of_the_utility_function() -> None:
     assert UtilityFunction(0.0, 0.0, 3.0).outcome_terms(0.75, 3.0, 2.0) == (0.5, 0.75, 3.0, 13.0)
     by_points = UtilityFunction(1.0, 0.0, 3.0).outcome_terms(0.75, 3.0, 2.0)
     assert by_points[0] == pytest.approx(0.5)  # `reach` points are half of all

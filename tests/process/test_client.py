@@ -81,7 +81,7 @@ def test_a_good_engine_is_greeted_moves_and_quits() -> None:
         ("close", EngineExit, "closed its output"),
     ],
 )
-def test_faults_are_told_apart(kind: str, fault: type[EngineFault], words: str) -> None:
+def test_faults_are_distinguished(kind: str, fault: type[EngineFault], words: str) -> None:
     with pytest.raises(EngineFault) as caught:
         move_of(kind)
     assert type(caught.value) is fault

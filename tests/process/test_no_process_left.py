@@ -118,7 +118,7 @@ def test_nothing_is_left_after_a_match_with_workers(kind: str, mark: str, tmp_pa
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_match_told_to_end_says_what_is_kept_and_leaves_nothing(
+def test_an_interrupted_match_says_what_is_kept_and_leaves_nothing(
     workers: str, mark: str, tmp_path: Path
 ) -> None:
     spec = f"gtp:{engine('slow', mark)}"
@@ -136,7 +136,7 @@ def test_a_match_told_to_end_says_what_is_kept_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("command", ["gtp", "analysis"])
-def test_a_server_told_to_end_ends_its_engines(command: str, mark: str) -> None:
+def test_a_server_that_is_terminated_ends_its_engines(command: str, mark: str) -> None:
     player = ["--player", f"gtp:{engine('stubborn', mark)}"]
     with subprocess.Popen(
         [sys.executable, "-m", "tengen", command, *player],
@@ -162,7 +162,7 @@ def test_a_server_told_to_end_ends_its_engines(command: str, mark: str) -> None:
     assert gone(mark)
 
 
-def test_a_training_told_to_end_says_how_to_go_on(tmp_path: Path) -> None:
+def test_an_interrupted_training_says_how_to_resume(tmp_path: Path) -> None:
     words = ["--size", "5", "--moves", "3", "--generations", "100000", "--snapshot-every", "5"]
     train = [sys.executable, "-m", "tengen", "train", "opening-evolution", *words, "--out", "run"]
     with subprocess.Popen(train, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as training:

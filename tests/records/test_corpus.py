@@ -211,7 +211,7 @@ def test_games_travel_with_their_places(tmp_path: Path) -> None:
     assert (records[1].file, records[1].game) == (games[1].file, 2)
 
 
-def test_a_file_among_others_is_told_and_a_single_one_raises(tmp_path: Path) -> None:
+def test_a_file_among_others_is_reported_and_a_single_one_raises(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.sgf", tmp_path / "bad.sgf"
     good.write_text("(;SZ[5];B[aa])")
     bad.write_text("no game")
@@ -275,7 +275,7 @@ def test_every_position_is_a_board_of_its_own() -> None:
         ("(;SZ[5]AB[aa];W[aa])", 1, ""),
     ],
 )
-def test_moves_against_the_rules_are_told(
+def test_moves_against_the_rules_are_reported(
     tmp_path: Path, text: str, move: int, reason: str
 ) -> None:
     path = tmp_path / "x.sgf"

@@ -96,7 +96,7 @@ BAD = [
 
 @pytest.mark.parametrize(("bad", "reason", "offset"), BAD, ids=[row[1][:20] for row in BAD])
 @pytest.mark.parametrize("reader", [read, in_bulk])
-def test_bad_games_are_told_and_the_good_ones_beside_them_read(
+def test_bad_games_are_reported_and_the_good_ones_beside_them_read(
     reader: object, bad: bytes, reason: str, offset: int
 ) -> None:
     records, faults = reader(GOOD + bad + b"\n" + GOOD)  # type: ignore[operator]
@@ -118,7 +118,7 @@ def test_bad_games_are_told_and_the_good_ones_beside_them_read(
     ],
 )
 @pytest.mark.parametrize("reader", [read, in_bulk])
-def test_what_is_no_record_is_told(reader: object, data: bytes, reason: str) -> None:
+def test_a_file_that_is_no_record_is_reported(reader: object, data: bytes, reason: str) -> None:
     records, [fault] = reader(data)  # type: ignore[operator]
     assert records == []
     assert (fault.game, fault.offset) == (None, 0)
@@ -292,7 +292,7 @@ def test_folders_and_archives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.zip", "x.tar.gz", "x.tar.bz2", "x.sgf.gz", "x.sgf.xz"])
-def test_a_broken_archive_is_told(tmp_path: Path, name: str) -> None:
+def test_a_broken_archive_is_reported(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"this is no archive (;B[aa])")
     with pytest.raises(RecordError, match="damaged archive"):
         list(read_games(tmp_path / name))
@@ -340,7 +340,7 @@ LYING = {
 
 
 @pytest.mark.parametrize("name", LYING)
-def test_an_archive_that_lies_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_archive_with_false_sizes_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(LYING[name])
     faults: list[Fault] = []
     assert list(read_games(tmp_path / name, on_fault=faults.append)) == []

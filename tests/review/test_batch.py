@@ -18,16 +18,15 @@ from tengen.errors import TengenError
 from tengen.records import loads, read_game
 from tengen.reviews import ReviewSettings
 from tengen.reviews.batch import (
-    PHASES,
     headline,
     kind_of,
     make_index,
     moves_csv,
-    phase_of,
     review_library,
     sum_up_sides,
     summarise,
 )
+from tengen.reviews.causes import PHASES, phase_of
 
 Out = pytest.CaptureFixture[str]
 QUICK = ["--visits", "5", "--player", "mcts", "--quiet"]

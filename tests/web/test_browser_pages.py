@@ -117,7 +117,44 @@ def test_mistakes_are_shown_before_they_are_played(server, open_page, client, wa
     page.get_by_text(f"Mistake 1 of {len(mistakes)}").wait_for()
 
 
-def test_dropping_a_file_reviews_it_and_bad_ones_are_told(server, open_page):
+def test_mistakes_are_filtered_by_kind_and_leave_the_page_on_paper_and_as_a_file(
+    server, open_page, client, wait_for, tmp_path, assert_accessible
+):
+    headers = {"content-type": "application/x-go-sgf"}
+    sgf = "(;SZ[9]PB[Ann]PW[Bob];B[ee];W[aa];B[gc];W[ii];B[cg];W[cc];B[ai];W[gg])"
+    answer = client.post("/api/reviews?quick=true", content=sgf.encode(), headers=headers)
+    [made] = answer.json()["reviews"]
+    place = f"/api/reviews/{made['id']}"
+    wait_for(lambda: client.get(place).json()["status"] == "done")
+    moves = [part["move"] for part in client.get(place).json()["parts"][1:]]
+    mistakes = [m for m in moves if m["verdict"]]
+    assert mistakes and all(m["phase"] == "opening" and m["cause"] for m in mistakes)
+
+    page = open_page(f"{server.url}/#/review/{made['id']}")
+    rows = page.locator(".mistakes .worst li")
+    rows.first.wait_for()
+    assert rows.count() == len(mistakes)
+    kind = page.get_by_label("Kind of mistake")
+    for cause in {m["cause"] for m in mistakes}:
+        kind.select_option(cause)
+        assert rows.count() == sum(m["cause"] == cause for m in mistakes)
+    kind.select_option("endgame")
+    page.get_by_text("No mistake of this kind.").wait_for()
+    kind.select_option("all")
+    assert_accessible(page)
+    page.emulate_media(media="print")
+    assert page.locator(".printed figure").count() == min(len(mistakes), 12)
+    assert page.locator(".printed").is_visible() and not page.locator(".scrubber").is_visible()
+    page.emulate_media(media="screen")
+
+    kept = tmp_path / "review.html"
+    kept.write_bytes(client.get(f"{place}/html").content)
+    alone = open_page(kept.as_uri())
+    alone.get_by_role("heading", name="Ann – Bob").wait_for()
+    assert alone.locator(".mistakes .worst li").count() == len(mistakes)
+
+
+def test_dropping_a_file_reviews_it_and_bad_ones_are_reported(server, open_page):
     page = open_page(f"{server.url}/#/review")
     drop(page, "bad.sgf", "no game at all")
     page.get_by_role("alert").get_by_text("bad.sgf").wait_for()
@@ -223,7 +260,7 @@ def test_looking_goes_on_from_a_larger_board_to_a_smaller_one(server, open_page,
     assert points.count() == 81
 
 
-def test_a_search_that_cannot_be_asked_for_is_told_in_words(server, open_page):
+def test_a_search_that_cannot_be_asked_for_is_reported_in_words(server, open_page):
     page = open_page(f"{server.url}/#/see")
     page.route("**/api/analyse*", lambda route: route.abort())
     page.get_by_role("checkbox", name="Search").check()

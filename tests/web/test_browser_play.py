@@ -423,3 +423,65 @@ def test_a_rank_chooses_the_opponent_and_friends_play_with_byo_yomi(
     page.locator(".moves li").first.wait_for(state="attached")
     page.get_by_text("Ann", exact=True).wait_for()
     assert game_of(page, client)["clock"]["stages"]["black"] == [1, 3]
+
+
+def saved(page: Any, button: str) -> bytes:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    return Path(download.value.path()).read_bytes()
+
+
+def test_marks_information_and_all_games_of_a_collection_are_studied(
+    server, open_page, click, assert_accessible
+):
+    page = open_page(f"{server.url}/#/study")
+    page.get_by_role("button", name="Save as SGF").wait_for()
+    games = "(;SZ[9]PB[Ann]PW[Bob];B[ee](;W[cc])(;W[gg]))\n(;SZ[5]PB[Eve];B[cc])"
+    page.evaluate(PASTE, games)
+    page.locator(".tree g").nth(3).wait_for()
+    for name, vertex in (("Letter", "C3"), ("Triangle", "E5"), ("Circle", "G7"), ("Square", "A1")):
+        page.get_by_role("radio", name=name, exact=True).check()
+        click(page, vertex)
+    page.get_by_role("radio", name="Cross", exact=True).check()
+    click(page, "A1")  # takes the place of the square
+    page.get_by_role("radio", name=re.compile("^Arrow")).check()
+    click(page, "A9")
+    click(page, "C7")
+    for kind in ("label", "triangle", "circle", "cross"):
+        page.locator(f".board .shudan-marker_{kind}").first.wait_for()
+    page.locator(".board .shudan-arrow").wait_for(state="attached")
+    page.get_by_text("About the game").click()
+    page.get_by_label("Event").fill("Night Cup")
+    assert_accessible(page)
+    page.reload()
+    text = saved(page, "Save as SGF").decode()
+    for part in ("LB[cg:A]", "TR[ee]", "CR[gc]", "MA[ai]", "AR[aa:cc]", "EV[Night Cup]"):
+        assert part in text
+    assert "SQ[" not in text and text.count("SZ[") == 2
+
+    page.get_by_label("Game of 2").select_option(label="2. Eve")
+    assert page.locator(".board .shudan-vertex").count() == 25
+    click(page, "A1", 5)
+    assert page.locator(".tree g").count() == 3
+    page.get_by_role("button", name="Undo the change").click()
+    assert page.locator(".tree g").count() == 2
+
+
+def test_a_position_is_pasted_and_shared_as_a_link_and_a_picture(server, open_page, click):
+    page = open_page(f"{server.url}/#/study")
+    page.get_by_role("button", name="Save as SGF").wait_for()
+    page.evaluate(
+        PASTE, "  A B C D E\n5 . . . . . 5\n4 . X O . . 4\n3 . X . . .\n2 . . . . .\n1 O . . . ."
+    )
+    page.wait_for_function(
+        "() => document.querySelectorAll('.shudan-vertex.shudan-sign_1').length === 2"
+    )
+    assert page.locator(".board .shudan-vertex.shudan-sign_-1").count() == 2
+    assert saved(page, "Picture (PNG)").startswith(b"\x89PNG")
+    page.get_by_role("button", name="Link to this position").click()
+    address = page.get_by_label("Whoever opens this address").input_value()
+    other = open_page(address)
+    other.wait_for_function("() => document.querySelectorAll('.shudan-vertex').length === 25")
+    assert black_stones(other) == 2
+    broken = open_page(f"{server.url}/#/study/nonsense")
+    broken.get_by_role("alert").get_by_text("SGF").wait_for()

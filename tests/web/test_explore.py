@@ -69,7 +69,7 @@ def test_next_moves_fold_mirror_images(asking):
     assert inside["corner"] == "top right"
 
 
-def test_a_dropped_collection_is_kept_and_bad_ones_are_told(asking):
+def test_a_dropped_collection_is_kept_and_bad_ones_are_reported(asking):
     data = "(;SZ[13];B[gg])(;SZ[13];B[gg])"
     made = asking.post(
         "/api/collections", params={"name": "../../my <b>games.sgf"}, content=data, headers=SGF

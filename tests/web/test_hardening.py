@@ -80,7 +80,7 @@ def test_a_second_server_on_one_database_is_refused(own_server, tmp_path, capsys
         )
 
 
-def test_an_archive_that_lies_is_refused_at_once(client):
+def test_an_archive_with_false_sizes_is_refused_at_once(client):
     member = tarfile.TarInfo("a.sgf")
     member.size = 2**40
     lie = member.tobuf() + b"(;SZ[9];B[ee])" + b"\0" * 2000

@@ -53,7 +53,7 @@ def test_the_machine_answers_and_undo_takes_both_moves_back(client, wait_for):
     assert act(client, game, "undo").status_code == 422
 
 
-def test_illegal_moves_and_nonsense_are_told_in_words(client, wait_for):
+def test_illegal_moves_and_nonsense_are_reported_in_words(client, wait_for):
     game = begin(client)
     act(client, game, "moves", move="E5").raise_for_status()
     settled(client, wait_for, game)
@@ -149,7 +149,7 @@ def test_the_ladder_follows_results(client):
     assert client.get("/api/ladder", params={"size": 13}).json()["opponent"] == "level-1"
 
 
-def test_a_page_is_told_what_changed_since_its_version(client, wait_for):
+def test_a_page_gets_what_changed_since_its_version(client, wait_for):
     game = begin(client)
     place = f"/api/games/{game['id']}"
     assert game["id"] in [entry["id"] for entry in client.get("/api/games").json()]
@@ -172,7 +172,7 @@ def test_a_hint_has_lines_and_win_rates(client):
     assert len(found["ownership"]) == 81
 
 
-def test_a_broken_engine_is_told_and_loses_no_game(make_server, wait_for):
+def test_a_broken_engine_is_reported_and_loses_no_game(make_server, wait_for):
     server = make_server("--player", "gtp:false")
     with server.client() as client:
         game = begin(client, opponent="own-1")
@@ -261,7 +261,7 @@ def test_two_people_take_turns_and_take_back_one_move(client):
     assert state["result"] == "W+R" and state["won"] is None
 
 
-def test_an_estimate_has_owners_and_says_who_speaks(client):
+def test_an_estimate_has_ownership_and_names_its_source(client):
     stones = ["....XO..."] * 9
     found = client.post("/api/estimate", json={"size": 9, "stones": stones, "komi": 0.5}).json()
     assert len(found["ownership"]) == 81 and found["by"] and found["spread"] > 0

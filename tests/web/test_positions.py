@@ -48,7 +48,7 @@ def test_a_count_has_the_points_of_either_side():
     assert (told["black_points"], told["white_points"]) == (["1000"] * 2, ["0001"] * 2)
 
 
-def test_blocks_are_told_with_what_json_can_write():
+def test_blocks_are_reported_with_what_json_can_write():
     board = Board.from_ascii(". X .\nX X .\n. O .")
     sure, unsure = board.block("B3"), board.block("B1")
     verdict = Verdict(

@@ -87,7 +87,7 @@ def test_large_bodies_are_refused(client):
     assert answer.status_code == 413
 
 
-def test_bad_files_are_told_in_words(client):
+def test_bad_files_are_reported_in_words(client):
     for data in (b"", b"hello", b"\x1f\x8b\x08broken", b"PK\x03\x04broken", b"(;SZ[99])"):
         answer = client.post("/api/games/upload", content=data, headers=SGF)
         assert answer.status_code == 422 and answer.json()["detail"], data

@@ -174,7 +174,7 @@ def test_a_stored_game_is_the_same_game():
     assert again.is_counting and again.clock.increment == 2.0
 
 
-def test_a_handicap_leaves_white_half_a_point_unless_told_otherwise():
+def test_a_handicap_leaves_white_half_a_point_by_default():
     assert game(size=9, handicap=2).board.komi == HANDICAP_KOMI == 0.5
     assert game(size=9, handicap=2, komi=3.5).board.komi == 3.5
 
@@ -399,7 +399,7 @@ def test_a_dead_process_is_replaced_and_the_job_done(lane, processes):
     assert processes() != [process]
 
 
-def test_a_process_that_always_dies_is_told(lane, processes, wait_for):
+def test_a_process_that_always_dies_is_reported(lane, processes, wait_for):
     job = lane.submit("tasks.choose", choosing("mcts:seconds=60"))
     killed: set[BaseProcess] = set()
     while len(killed) < 2:

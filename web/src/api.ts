@@ -250,7 +250,15 @@ export interface MoveReview {
   probability: number | null;
   rank: number | null;
   verdict: "" | "mistake" | "doubtful";
+  /** Reviews of older versions lack these. */
+  phase?: "opening" | "middle game" | "endgame";
+  cause?: Cause;
+  /** How many stones the cause is about. */
+  stones?: number;
 }
+
+/** Why a move is worse than the best one. */
+export type Cause = "" | "group" | "escape" | "answer" | "direction" | "local";
 
 /** What a move of yours lost; `asks` while you have to decide what to do about it. */
 export interface Lesson extends MoveReview {

@@ -40,6 +40,8 @@ export interface BoardProps {
   ghosts?: (GhostStone | null)[][] | null;
   marks?: Record<string, Marker>;
   discs?: Record<string, Disc>;
+  /** Arrows and lines between points. */
+  lines?: [from: string, to: string, kind: "arrow" | "line"][];
   /** A mouse comes to a point, or leaves (null). */
   onHover?: (vertex: string | null) => void;
   dimmed?: string[];
@@ -161,6 +163,10 @@ export function Board(props: BoardProps) {
           coordX={(x) => toVertex([x, 0], 1)[0]!}
           coordY={(y) => rows - y}
           markerMap={marks}
+          lines={(props.lines ?? []).flatMap(([from, to, type]) => {
+            const [v1, v2] = [toXY(from, rows), toXY(to, rows)];
+            return v1 && v2 ? [{ v1, v2, type }] : [];
+          })}
           paintMap={(props.paint as (0 | 1 | -1)[][]) ?? undefined}
           heatMap={props.heat ?? undefined}
           ghostStoneMap={ghosts}

@@ -22,6 +22,7 @@ import { useKeys } from "./parts";
 import { ProblemPage, Problems } from "./problems";
 import { See } from "./see";
 import { isSoundOn, knock, setSound } from "./sound";
+import { parseBoard } from "./sgf";
 import { Announcer, Preparing } from "./status";
 import { openFile, openStudy, Study } from "./study";
 
@@ -32,7 +33,7 @@ const VIEWS: Record<string, [title: Key, view: View]> = {
   play: ["play", (id) => (id ? <Play key={id} id={id} /> : <NewGame />)],
   review: ["review", (id) => (id ? <ReviewPage key={id} id={id} /> : <Reviews />)],
   problems: ["problems", (id) => (id ? <ProblemPage key={id} id={id} /> : <Problems />)],
-  study: ["study", () => <Study />],
+  study: ["study", (code) => <Study code={code} />],
   score: ["score", () => <Score />],
   explore: ["explore", () => <Explore />],
   library: ["library", () => <Library />],
@@ -134,7 +135,7 @@ function useGifts(): void {
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {
       const text = event.clipboardData?.getData("text") ?? "";
-      if ((event.target as HTMLElement).closest("input, textarea") || !/\(\s*;/.test(text)) return;
+      if ((event.target as HTMLElement).closest("input, textarea") || !(/\(\s*;/.test(text) || parseBoard(text))) return;
       event.preventDefault();
       openStudy(text);
     };

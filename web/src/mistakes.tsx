@@ -1,9 +1,9 @@
 // The mistakes of a reviewed game: one after the other, of one side or both, and all in a list.
 
-import type { Colour, MoveReview, Part } from "./api";
+import type { Cause, Colour, MoveReview, Part } from "./api";
 import { lossText, toneOf } from "./board";
 import { moveName } from "./hints";
-import { t } from "./i18n";
+import { t, type Key } from "./i18n";
 import { Choice, Stone } from "./parts";
 
 export type Whose = Colour | "both";
@@ -19,6 +19,40 @@ export function mistakesOf(parts: Part[], whose: Whose, order: Order): MoveRevie
   const found = judged.length ? judged : moves.filter((m) => m.points_lost >= LEAST_LOSS);
   if (order === "played") return found;
   return found.sort((a, b) => VERDICTS[b.verdict] - VERDICTS[a.verdict] || b.points_lost - a.points_lost);
+}
+
+export const PHASES = { opening: "phaseOpening", "middle game": "phaseFight", endgame: "phaseEnd" } as const;
+export const CAUSES: Record<Exclude<Cause, "">, [name: Key, sentence: Key]> = {
+  group: ["causeGroup", "whyGroup"],
+  escape: ["causeEscape", "whyEscape"],
+  answer: ["causeAnswer", "whyAnswer"],
+  direction: ["causeDirection", "whyDirection"],
+  local: ["causeLocal", "whyLocal"],
+};
+
+/** Say in a sentence what went wrong with a move; nothing where that is not known. */
+export function whyWords({ cause, stones }: MoveReview): string {
+  return cause ? t(CAUSES[cause][1], { n: stones ?? 0 }) : "";
+}
+
+/** Which mistakes are listed: all, those of a phase or a cause, or the turning points. */
+export type Kind = "all" | "turning" | keyof typeof PHASES | Exclude<Cause, "">;
+
+/** Return the numbers of the mistakes after which the other side leads. */
+export function turningPoints(parts: Part[]): Set<number> {
+  const found = parts.filter((part, n) => {
+    const [before, after] = [parts[n - 1]?.position.score ?? 0, part?.position.score ?? 0];
+    return part?.move?.verdict === "mistake" && before * after < 0;
+  });
+  return new Set(found.map((part) => part.number));
+}
+
+/** Return the mistakes of a kind. */
+export function ofKind(moves: MoveReview[], kind: Kind, turning: Set<number>): MoveReview[] {
+  if (kind === "all") return moves;
+  return moves.filter((move) =>
+    kind === "turning" ? turning.has(move.number) : move.phase === kind || move.cause === kind,
+  );
 }
 
 interface StepperProps {
@@ -81,12 +115,15 @@ interface ListProps {
   next: number;
   order: Order;
   setOrder: (order: Order) => void;
+  kind: Kind;
+  setKind: (kind: Kind) => void;
+  turning: Set<number>;
   go: (number: number) => void;
 }
 
 /** All mistakes with what they lost and what was better. */
-export function MistakeList({ found, next, order, setOrder, go }: ListProps) {
-  if (found.length === 0) return null;
+export function MistakeList({ found, next, order, setOrder, kind, setKind, turning, go }: ListProps) {
+  if (found.length === 0 && kind === "all") return null;
   return (
     <section class="mistakes" aria-label={t("mistakes")}>
       <h2>
@@ -96,6 +133,21 @@ export function MistakeList({ found, next, order, setOrder, go }: ListProps) {
           <option value="played">{t("asPlayed")}</option>
         </select>
       </h2>
+      <label class="field">
+        {t("kindOfMistake")}
+        <select value={kind} onChange={(e) => setKind(e.currentTarget.value as Kind)}>
+          <option value="all">{t("all")}</option>
+          <option value="turning">{t("turningPoints")}</option>
+          {Object.entries({ ...PHASES, ...Object.fromEntries(Object.entries(CAUSES).map(([key, [name]]) => [key, name])) }).map(
+            ([key, name]) => (
+              <option key={key} value={key}>
+                {t(name as Key)}
+              </option>
+            ),
+          )}
+        </select>
+      </label>
+      {found.length === 0 && <p class="note">{t("noneOfKind")}</p>}
       <ol class="worst">
         {found.map((move) => (
           <li key={move.number}>
@@ -105,6 +157,8 @@ export function MistakeList({ found, next, order, setOrder, go }: ListProps) {
                 {move.number} {moveName(move.move)}
               </span>
               <span class={`badge ${move.verdict || "small"}`}>{t(move.verdict || "loss")}</span>
+              {turning.has(move.number) && <span class="badge">{t("turningPoint")}</span>}
+              {move.cause && <small>{t(CAUSES[move.cause][0])}</small>}
               <span class="meta">
                 {t("betterIs", { move: moveName(move.best) })}{" "}
                 <b class={`letter tone-${toneOf(move.points_lost)}`}>{lossText(move.points_lost)}</b> ±{" "}

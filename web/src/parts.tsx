@@ -142,7 +142,8 @@ interface ChoiceProps<T extends string | number> {
   legend: string;
   name: string;
   value: T;
-  options: [T, string][];
+  /** Values with what stands on their buttons, and a name where that is only a sign. */
+  options: [value: T, text: string, name?: string][];
   onChange: (value: T) => void;
 }
 
@@ -152,10 +153,11 @@ export function Choice<T extends string | number>(props: ChoiceProps<T>) {
     <fieldset class="choice">
       <legend>{props.legend}</legend>
       <div>
-        {props.options.map(([value, text]) => (
-          <label key={value}>
+        {props.options.map(([value, text, name]) => (
+          <label key={value} title={name}>
             <input
               type="radio"
+              aria-label={name}
               name={props.name}
               checked={props.value === value}
               onChange={() => props.onChange(value)}

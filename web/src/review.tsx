@@ -8,9 +8,10 @@ import { Board, BoardText, lossText, toneOf, type Disc } from "./board";
 import { Curve, type Shown } from "./curve";
 import { discsOf, Hints, moveName } from "./hints";
 import { store, stored, t, type Key } from "./i18n";
-import { MistakeList, mistakesOf, Stepper, stepTo, type Order, type Whose } from "./mistakes";
+import { MistakeList, mistakesOf, ofKind, PHASES, Stepper, stepTo, turningPoints, whyWords, type Kind, type Order, type Whose } from "./mistakes";
 import { Choice, follow, Loading, Scrubber, Tick, useKeys, useSteps } from "./parts";
 import { asResult, filled, inRows, percent, toXY, unpacked } from "./points";
+import { Printed } from "./printed";
 import { announce, complain } from "./status";
 import { afterMove, alternating, positionOf } from "./rules";
 import { openStudy } from "./study";
@@ -110,7 +111,9 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
   const length = game.positions.length - 1;
   const [whose, setWhose] = useState<Whose>(() => mine(review));
   const [order, setOrder] = useState<Order>("largest");
-  const found = mistakesOf(parts, whose, order);
+  const [kind, setKind] = useState<Kind>("all");
+  const turning = turningPoints(parts);
+  const found = ofKind(mistakesOf(parts, whose, order), kind, turning);
   // The list of games in a file links to single positions.
   const wanted = alone ? location.hash.slice(1) : "";
   const [at, setAt] = useState(() => Math.min(wanted ? Number(wanted) || 0 : length, length));
@@ -293,7 +296,7 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
         <p class="note">
           {t("discsNote")} {t("reviewKeysNote")}
         </p>
-        <MistakeList found={found} next={at + 1} order={order} setOrder={setOrder} go={toMistake} />
+        <MistakeList found={found} next={at + 1} order={order} setOrder={setOrder} kind={kind} setKind={setKind} turning={turning} go={toMistake} />
         {!alone && found.some((move) => move.verdict === "mistake") && (
           <p class="actions">
             <button onClick={() => void practise()}>{t("practise")}</button>
@@ -313,6 +316,9 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
                 <a href={`/api/reviews/${review.id}/sgf`} download>
                   {t("annotatedSgf")}
                 </a>
+                <a href={`/api/reviews/${review.id}/html`} download>
+                  {t("pageHtml")}
+                </a>
                 <button class="link" onClick={() => void study()}>
                   {t("openInStudy")}
                 </button>
@@ -324,7 +330,15 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
             <a href="#/review">{t("allReviews")}</a>
           </p>
         )}
+        {review.status === "done" && (
+          <p class="links">
+            <button class="link" onClick={() => print()}>
+              {t("printReview")}
+            </button>
+          </p>
+        )}
         <BoardText stones={state.stones} />
+        <Printed game={game} found={found} />
       </div>
     </main>
   );
@@ -386,7 +400,7 @@ function MistakeWords({ move, comment, better, go }: MistakeProps) {
         <span class={`badge ${move.verdict || "small"}`}>{t(move.verdict || "loss")}</span>
       </h2>
       <p>
-        {lostWords(move)} <strong>{t("betterIs", { move: moveName(move.best) })}</strong>{" "}
+        {lostWords(move)} {whyWords(move)} <strong>{t("betterIs", { move: moveName(move.best) })}</strong>{" "}
         <span class="meta">{move.visits > 1 ? t("byVisits", { n: move.visits }) : t("byOneEvaluation")}</span>
       </p>
       <p class="actions">
@@ -498,6 +512,12 @@ function MoveWords({ part, number, comment, better }: WordsProps) {
   );
 }
 
+/** Return the mean of the points that a side's moves lost in a phase; nothing where it has none. */
+function lostIn(parts: Part[], side: Colour, phase: string): string {
+  const moves = parts.flatMap((part) => part?.move ?? []).filter((m) => m.colour === side && m.phase === phase);
+  return moves.length ? (moves.reduce((sum, m) => sum + m.points_lost, 0) / moves.length).toFixed(2) : "";
+}
+
 function Sides({ review }: { review: Review }) {
   const { black, white, ending, judge } = review.summary!;
   return (
@@ -519,6 +539,18 @@ function Sides({ review }: { review: Review }) {
             <td>{black.mean_points_lost.toFixed(2)}</td>
             <td>{white.mean_points_lost.toFixed(2)}</td>
           </tr>
+          {Object.entries(PHASES).map(([phase, text]) => {
+            const [b, w] = (["black", "white"] as const).map((side) => lostIn(review.parts, side, phase));
+            return (
+              (b || w) && (
+                <tr key={phase}>
+                  <th scope="row">– {t(text)}</th>
+                  <td>{b}</td>
+                  <td>{w}</td>
+                </tr>
+              )
+            );
+          })}
           <tr>
             <th scope="row">{t("mistakes")}</th>
             <td>{black.mistakes}</td>

@@ -23,22 +23,24 @@ export function newTree(size: number): Node {
   return newNode(null, { GM: ["1"], FF: ["4"], CA: ["UTF-8"], AP: ["tengen"], SZ: [String(size)], KM: ["7.5"] });
 }
 
-/** Read the first game of a text; throws where there is none. */
-export function parse(text: string): Node {
-  let root: Node | null = null;
+/** Read all games of a text; throws where there is none. */
+export function parseAll(text: string): Node[] {
+  const roots: Node[] = [];
   let current: Node | null = null;
   const branches: (Node | null)[] = [];
   let name = "";
   const start = text.search(/\(\s*;/);
   for (let i = Math.max(start, 0); start >= 0 && i < text.length; i++) {
     const c = text[i]!;
-    if (c === "(") branches.push(current);
-    else if (c === ")") {
+    if (c === "(") {
+      branches.push(current);
+    } else if (c === ")") {
       current = branches.pop() ?? null;
-      if (!branches.length) break;
     } else if (c === ";") {
-      current = newNode(current);
-      root ??= current;
+      if (!branches.length) continue; // between games
+      const node = newNode(current);
+      if (!current) roots.push(node);
+      current = node;
       name = "";
     } else if (/[A-Za-z]/.test(c)) {
       name = /[\[\]\s;()]/.test(text[i - 1] ?? "") ? c : name + c;
@@ -52,8 +54,53 @@ export function parse(text: string): Node {
       if (current && key) (current.props[key] ??= []).push(value);
     }
   }
-  if (!root) throw new Error("SGF");
+  if (!roots.length) throw new Error("SGF");
+  return roots;
+}
+
+/** Read the first game of a text; throws where there is none. */
+export function parse(text: string): Node {
+  return parseAll(text)[0]!;
+}
+
+/** Read a board in characters, X black and O white, with or without coordinates; null if it is none. */
+export function parseBoard(text: string): Node | null {
+  const rows: string[] = [];
+  for (const line of text.split(/\r?\n/)) {
+    const found = /^\s*\d{0,2}\s*\|?\s*((?:[.+,*XxOo#]\s*){2,25}?)\|?\s*\d{0,2}\s*$/.exec(line);
+    if (found) rows.push(found[1]!.replace(/\s/g, ""));
+  }
+  const cols = rows[0]?.length ?? 0;
+  if (rows.length < 2 || rows.length > 25 || rows.some((row) => row.length !== cols)) return null;
+  const root = newTree(cols);
+  if (rows.length !== cols) root.props.SZ = [`${cols}:${rows.length}`];
+  setUp(root, rows);
   return root;
+}
+
+/** Put the stones of a position into a node. */
+function setUp(node: Node, rows: string[]): void {
+  for (const [key, letters] of [["AB", "Xx#"], ["AW", "Oo"]] as const) {
+    const found = rows.flatMap((row, y) =>
+      [...row].flatMap((c, x) => (letters.includes(c) ? [String.fromCharCode(97 + x, 97 + y)] : [])),
+    );
+    if (found.length) node.props[key] = found;
+  }
+}
+
+/** Return the position at a node as a game of its own, with the marks and the comment there. */
+export function positionAt(node: Node): Node {
+  const root = pathTo(node)[0]!;
+  const state = boardAt(node);
+  const { SZ = ["19"], KM, RU, PB, PW } = root.props;
+  const kept = Object.fromEntries(Object.entries({ KM, RU, PB, PW }).filter(([, values]) => values?.length));
+  const made = newNode(null, { GM: ["1"], FF: ["4"], CA: ["UTF-8"], SZ, ...(kept as Node["props"]) });
+  setUp(made, state.stones);
+  made.props.PL = [state.turn === "black" ? "B" : "W"];
+  for (const key of ["C", "LB", "AR", "LN", ...MARKS]) {
+    if (node.props[key]) made.props[key] = [...node.props[key]!];
+  }
+  return made;
 }
 
 export function write(root: Node): string {
@@ -176,6 +223,81 @@ export function editStone(node: Node, vertex: string, stone: "AB" | "AW" | "AE")
   }
   (edited.props[stone] ??= []).push(value);
   return edited;
+}
+
+/** Properties that mark points: triangle, circle, square, cross. */
+export const MARKS = ["TR", "CR", "SQ", "MA"] as const;
+export type Mark = (typeof MARKS)[number];
+
+export interface Markup {
+  shapes: [vertex: string, mark: Mark][];
+  labels: [vertex: string, text: string][];
+  lines: [from: string, to: string, kind: "AR" | "LN"][];
+}
+
+/** Return the marks, labels, arrows and lines of a node. */
+export function markupOf(node: Node, rows: number, cols: number): Markup {
+  const name = (value: string) => fromSgf(value, rows, cols);
+  const split = (value: string): [string, string] => [name(value.slice(0, 2)), value.slice(3)];
+  return {
+    shapes: MARKS.flatMap((mark) => points(node.props[mark] ?? []).map((one): [string, Mark] => [name(one), mark])),
+    labels: (node.props.LB ?? []).map(split),
+    lines: (["AR", "LN"] as const).flatMap((kind) =>
+      (node.props[kind] ?? []).map((value): [string, string, "AR" | "LN"] => {
+        const [from, to] = split(value);
+        return [from, name(to), kind];
+      }),
+    ),
+  };
+}
+
+/** Add a value to a property of a node, or take it away if it is there. */
+function toggle(node: Node, key: string, value: string): boolean {
+  const values = node.props[key] ?? [];
+  const rest = values.filter((one) => one !== value);
+  if (rest.length === values.length) rest.push(value);
+  if (rest.length) node.props[key] = rest;
+  else delete node.props[key];
+  return rest.length > values.length;
+}
+
+/** Mark a point with a shape, or take that shape away; other marks of the point go. */
+export function toggleMark(node: Node, vertex: string, mark: Mark): void {
+  const value = toSgf(vertex, sizeOf(pathTo(node)[0]!)[0]);
+  const there = node.props[mark]?.includes(value);
+  clearMarks(node, value);
+  if (!there) toggle(node, mark, value);
+}
+
+/** Label a point with the next free letter, or take its label away. */
+export function toggleLabel(node: Node, vertex: string): void {
+  const value = toSgf(vertex, sizeOf(pathTo(node)[0]!)[0]);
+  const there = node.props.LB?.some((one) => one.startsWith(`${value}:`));
+  clearMarks(node, value);
+  if (there) return;
+  const used = new Set(node.props.LB?.map((one) => one.slice(3)));
+  const letter = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((one) => !used.has(one)) ?? "?";
+  (node.props.LB ??= []).push(`${value}:${letter}`);
+}
+
+/** Draw an arrow or a line between two points, or take it away. */
+export function toggleLine(node: Node, from: string, to: string, kind: "AR" | "LN"): void {
+  const rows = sizeOf(pathTo(node)[0]!)[0];
+  toggle(node, kind, `${toSgf(from, rows)}:${toSgf(to, rows)}`);
+}
+
+function clearMarks(node: Node, value: string): void {
+  for (const key of ["LB", ...MARKS]) {
+    const rest = markedBy(node, key).filter((one) => one.slice(0, 2) !== value);
+    if (rest.length) node.props[key] = rest;
+    else delete node.props[key];
+  }
+}
+
+/** Return the values of marks, with rectangles taken apart. */
+function markedBy(node: Node, key: string): string[] {
+  const values = node.props[key] ?? [];
+  return key === "LB" ? values : points(values);
 }
 
 /** Remove a node with all that follows; return its parent. */

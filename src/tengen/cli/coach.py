@@ -31,13 +31,13 @@ class Coach:
             return ""
         before = board.copy()
         before.undo()
-        told = move.to_dict()
-        self._lessons.append({**told, "board": to_value(before)})
+        values = move.to_dict()
+        self._lessons.append({**values, "board": to_value(before)})
         if move.points_lost < self.threshold:
             return ""
         self.found = move
         return (
-            f"{told['move']} lost about {move.points_lost:.1f} points (± {move.error:.1f}). "
+            f"{values['move']} lost about {move.points_lost:.1f} points (± {move.error:.1f}). "
             "Type undo to try again, better for a better move, or go to go on."
         )
 
@@ -78,11 +78,13 @@ class Coach:
         found = _reviewed(board)
         name = str(found.move)
         with _database() as store:
-            told = web_store.rate_answer(store, self.problem, found.points_lost, name, time.time())
+            rating = web_store.rate_answer(
+                store, self.problem, found.points_lost, name, time.time()
+            )
         self.problem = None
-        if told["solved"]:
+        if rating["solved"]:
             return f"Solved with {name}."
-        return f"{name} loses about {found.points_lost:.1f} points; {told['best']} is better."
+        return f"{name} loses about {found.points_lost:.1f} points; {rating['best']} is better."
 
 
 def _reviewed(board: Board) -> MoveReview:

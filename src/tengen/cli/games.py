@@ -20,6 +20,7 @@ from tengen.files import refuse_inputs, write_atomic
 from tengen.reviews import ReviewSettings
 
 if TYPE_CHECKING:
+    from tengen.board import Board
     from tengen.explorer import Answer
     from tengen.records import Corpus
     from tengen.records.corpus import PackedGame
@@ -153,11 +154,11 @@ def _print_scores(values: list[dict[str, Any]]) -> None:
     ]
     table("", ["game", "score", "recorded", "", "sure", "dead stones"], rows)
     done = [value for value in values if value["finished"]]
-    told = [value for value in done if value["recorded"] not in ("", "?")]
-    same = sum(value["result"] == value["recorded"] for value in told)
+    recorded = [value for value in done if value["recorded"] not in ("", "?")]
+    same = sum(value["result"] == value["recorded"] for value in recorded)
     print(
         f"{len(values):,} games: {len(done):,} finished, {sum(v['safe'] for v in values):,} safe"
-        + (f", {same:,} of {len(told):,} as recorded" if told else "")
+        + (f", {same:,} of {len(recorded):,} as recorded" if recorded else "")
         + ("; scores with ± are estimates" if len(done) < len(values) else "")
     )
 
@@ -182,8 +183,6 @@ def predict(
     import numpy as np
 
     from tengen.board import BLACK, format_gtp, point_at
-    from tengen.board.counting import format_result
-    from tengen.board.drawing import format_ascii
     from tengen.models import load_policy
     from tengen.models.registry import policy_for
     from tengen.network import DeepNetwork
@@ -227,17 +226,27 @@ def predict(
             shown.remark(f"picture: {out}")
     if shown.as_json(result):
         return
+    _print_prediction(board, order, result)
+
+
+def _print_prediction(board: Board, order: list[int], result: dict[str, Any]) -> None:
+    """Print the board with letters on the likely moves, whose indices are `order`."""
+    from tengen.board.counting import format_result
+    from tengen.board.drawing import format_ascii
+
     letters = dict(zip(order, ascii_lowercase, strict=False))
-    on_board = {index: letter for index, letter in letters.items() if index < rows * cols}
+    on_board = {index: letter for index, letter in letters.items() if index < board.grid().size}
     print(format_ascii(board.grid(), on_board))
-    print(f"move {number}, {side} to play")
-    for vertex, index in zip(vertices, order, strict=True):
-        mark = "  played" if vertex == result["played"] else ""
-        print(f"{letters.get(index, ' ')} {vertex:>4} {100 * priors[index]:6.2f} %{mark}")
-    if view is not None:
-        expected = format_result(round(view.score, 1))
-        print(f"Black's chance {100 * view.win_probability:.0f} %, expected score {expected}")
-    if ownership:
+    print(f"move {result['move']}, {result['to_play']} to play")
+    for index, each in zip(order, result["moves"], strict=True):
+        mark = "  played" if each["move"] == result["played"] else ""
+        chance = f"{100 * each['probability']:6.2f} %"
+        print(f"{letters.get(index, ' ')} {each['move']:>4} {chance}{mark}")
+    if result["score"] is not None:
+        expected = format_result(round(result["score"], 1))
+        chance = f"{100 * result['win_probability']:.0f} %"
+        print(f"Black's chance {chance}, expected score {expected}")
+    if "groups" in result:
         cells = [
             (g["stones"][0], g["colour"], len(g["stones"]), f"{g['survival']:.0%}")
             for g in result["groups"]

@@ -34,7 +34,7 @@ def lab(
     change: list[str] = option(
         [], "Change a setting of the named experiment, as games=200; repeatable.", "--set"
     ),
-    collection: Path | None = option(None, "Folder of game collections, for --full."),
+    collection: Path | None = option(None, "Folder of game collections, for --full and snapshots."),
     listed: bool = flag("--list", "List the experiments with their settings and times."),
     data: Path | None = option(
         None, "For `report`: a folder with one of rows per paper, instead of the recorded ones."
@@ -56,7 +56,7 @@ def lab(
         _report(data, out, shown)
         return
     if names[:1] == ["snapshots"]:
-        _snapshots(names[1:], shown)
+        _snapshots(names[1:], collection, shown)
         return
     if data is not None:
         raise SpecError("--data is for `tengen lab report`")
@@ -111,17 +111,18 @@ def lab(
         print(f"Open {path} in a browser.")
 
 
-def _snapshots(names: list[str], shown: Shown) -> None:
+def _snapshots(names: list[str], collection: Path | None, shown: Shown) -> None:
     """Make the snapshots of the named papers, by default of all that show a training."""
-    from tengen.lab.exhibits import make_snapshots
     from tengen.lab.papers import papers
+    from tengen.lab.snapshots import make_snapshots
 
     known = {name: p for name, p in papers().items() if p.exhibit and p.exhibit.counted}
     for name in names:
         if name not in known:
             raise SpecError(unknown("paper with a training to show", name, known))
     made = {
-        name: [str(path) for path in make_snapshots(name, known[name])] for name in names or known
+        name: [str(path) for path in make_snapshots(name, known[name], collection)]
+        for name in names or known
     }
     if not shown.as_json(made):
         for path in (path for paths in made.values() for path in paths):

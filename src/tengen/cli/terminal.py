@@ -199,8 +199,8 @@ class Conversation:
             self._end()
         elif move != PASS:
             self.screen.draw(self.game.board)
-            if self.teacher and (told := self.teacher.look(self.game.board)):
-                self.screen.say(told)
+            if self.teacher and (remark := self.teacher.look(self.game.board)):
+                self.screen.say(remark)
 
     def _machine(self) -> None:
         passed = bool(self.game.board.moves) and self.game.board.last_move == PASS

@@ -181,14 +181,14 @@ class Openings:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file, told = read_header(path)
-        if told["version"] != VERSION:
+        self._file, header = read_header(path)
+        if header["version"] != VERSION:
             raise OpeningsError(
-                f"{path}: an index of version {told['version']}, and this is read: {VERSION}; "
+                f"{path}: an index of version {header['version']}, and this is read: {VERSION}; "
                 "rebuild it"
             )
         try:
-            self.about = About(**told)
+            self.about = About(**header)
             self._slices = {name: self._file.get_slice(name) for name in _ARRAYS}
         except (SafetensorError, TypeError):
             raise self._damaged() from None
@@ -236,11 +236,11 @@ def read_header(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return an index as a safetensors file, and its metadata."""
     try:
         file: Any = safe_open(path, "np")
-        told = json.loads((file.metadata() or {})[METADATA])
-        int(told["version"])
+        header = json.loads((file.metadata() or {})[METADATA])
+        int(header["version"])
     except (SafetensorError, ValueError, KeyError, TypeError):
         raise OpeningsError(f"{path}: not an index of openings") from None
-    return file, told
+    return file, header
 
 
 def open_index(path: str | Path) -> Openings:
@@ -436,11 +436,11 @@ _DATE = re.compile(rb"(\d{4})(?:[^,](\d\d)(?:[^,](\d\d))?)?", re.DOTALL)
 def _dates_of(batch: GameBatch) -> NDArray[np.int32]:
     """Return the dates of a batch's games as 20030601; 0 for unknown parts."""
     if batch.exact is not None:
-        told = [record.date.encode() for record in batch.exact]
+        dates = [record.date.encode() for record in batch.exact]
     else:
         found = (_ROOT_DATE.match(batch.raw, *span) for span in batch.spans.tolist())
-        told = [match[1] if match else b"" for match in found]
-    return np.array([_date_number(text) for text in told], np.int32)
+        dates = [match[1] if match else b"" for match in found]
+    return np.array([_date_number(text) for text in dates], np.int32)
 
 
 def _date_number(text: bytes) -> int:

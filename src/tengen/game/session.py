@@ -370,14 +370,14 @@ def saved(game: LocalGame) -> bytes:
 def read_saved(path: Path) -> tuple[Session, str]:
     """Read a game that `save` wrote and that is not over; return it with the player's spec."""
     record = read_game(path)
-    told = record.tree.nodes[0].get(_PROPERTY)
-    if not told:
+    stored = record.tree.nodes[0].get(_PROPERTY)
+    if not stored:
         raise TengenError(f"{path}: was not saved by `tengen play`; open it with `tengen web`")
     if record.result.kind != "unknown":
         raise TengenError(f"{path}: the game is over ({record.result}); review it instead")
     board = board_at(record, rules=rules_named(record.rules))
     try:
-        memo = _Memo.model_validate_json(parse_text(told[0], record.encoding))
+        memo = _Memo.model_validate_json(parse_text(stored[0], record.encoding))
     except ValidationError as failure:
         first = failure.errors()[0]
         where = ".".join(map(str, first["loc"]))

@@ -38,9 +38,9 @@ class EngineFault(EngineError):
 
     def __init__(self, engine: str, command: str, reason: str, stderr: Sequence[str] = ()) -> None:
         self.engine, self.command, self.reason, self.stderr = engine, command, reason, stderr
-        said = f"; it said: {' | '.join(stderr[-3:])}" if stderr else ""
+        last_lines = f"; it said: {' | '.join(stderr[-3:])}" if stderr else ""
         during = f" at `{command}`" if command else ""
-        super().__init__(f"engine {engine}{during}: {reason}{said}")
+        super().__init__(f"engine {engine}{during}: {reason}{last_lines}")
 
     def __reduce__(self) -> tuple[type[EngineFault], tuple[str, str, str, Sequence[str]]]:
         return type(self), (self.engine, self.command, self.reason, self.stderr)

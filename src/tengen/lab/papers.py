@@ -118,21 +118,21 @@ def read_paper(package: str) -> Paper:
     if place is None or place.origin is None:
         raise ExtensionError(f"there is no package {package}")
     folder = Path(place.origin).parent
-    said = tomllib.loads((folder / "paper.toml").read_text("utf-8"))
+    content = tomllib.loads((folder / "paper.toml").read_text("utf-8"))
     claims = [
         Claim(**{**entry, "figure": figure}).named(name)
-        for entry in said.pop("claims", [])
+        for entry in content.pop("claims", [])
         for name, figure in entry.pop("figures", {"": entry.pop("figure", None)}).items()
     ]
     parts: dict[str, Any] = {
         "claims": {claim.id: claim for claim in claims},
-        "settings": [PaperSetting(**entry) for entry in said.pop("settings", [])],
-        "questions": {entry["id"]: entry["question"] for entry in said.pop("questions", [])},
+        "settings": [PaperSetting(**entry) for entry in content.pop("settings", [])],
+        "questions": {entry["id"]: entry["question"] for entry in content.pop("questions", [])},
     }
-    if "exhibit" in said:
-        parts["exhibit"] = Exhibit.of(said.pop("exhibit"))
-    own = {key: said.pop(key) for key in Paper.__dataclass_fields__ if key in said}
-    return Paper(package=package, folder=folder, more=said, **own, **parts)
+    if "exhibit" in content:
+        parts["exhibit"] = Exhibit.of(content.pop("exhibit"))
+    own = {key: content.pop(key) for key in Paper.__dataclass_fields__ if key in content}
+    return Paper(package=package, folder=folder, more=content, **own, **parts)
 
 
 @cache

@@ -105,11 +105,6 @@ class Step:
 
 
 @dataclass(frozen=True)
-class NoSettings:
-    """The size of an experiment that has only one."""
-
-
-@dataclass(frozen=True)
 class Experiment(Generic[_Size]):
     """A piece of work; its sizes in the quick and full laboratory are dataclasses of plain values.
 

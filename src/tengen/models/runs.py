@@ -306,9 +306,9 @@ def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def resumed_settings(
-    folder: str | os.PathLike[str], settings: _Settings, said: Collection[str]
+    folder: str | os.PathLike[str], settings: _Settings, given: Collection[str]
 ) -> _Settings:
-    """Return the settings of the run in a folder, if any, with changes to those in `said`."""
+    """Return the settings of the run in a folder, if any, with changes to those in `given`."""
     found = read_run(folder)
     if found is None:
         return settings
@@ -317,7 +317,7 @@ def resumed_settings(
     except SpecError:
         return settings  # another learner's run, or a damaged one: `Run.open` says which
     theirs = {field.name for field in fields_of(type(settings))}
-    changes = {name: getattr(settings, name) for name in said if name in theirs}
+    changes = {name: getattr(settings, name) for name in given if name in theirs}
     return dataclasses.replace(there, **changes)  # type: ignore[type-var]
 
 

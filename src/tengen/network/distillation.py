@@ -134,12 +134,13 @@ class Labeller:
             here, before = self.put(codes[at]), self.put(codes[earlier[at]])
             rest = (self.put(array[at]) for array in others)
             packed = TeacherPositions(*shard.board, here, (before & LADDER_BIT) > 0, *rest)
-            said, n = self.ask(*inputs_of(packed)), len(part)
+            answer, n = self.ask(*inputs_of(packed)), len(part)
             arrays = seen.codes, seen.history, seen.passed, seen.komi, seen.territory, moves
             yield TaughtBatch._make([
                 *shard.board, *(self.put(array[part]) for array in arrays),
-                masked(said.moves, here).softmax(1)[:n].half(), said.winner[:n], said.lead[:n],
-                said.spread[:n], (said.ownership[:n] * _OWNER_SCALE).round().to(torch.int8),
+                masked(answer.moves, here).softmax(1)[:n].half(), answer.winner[:n],
+                answer.lead[:n], answer.spread[:n],
+                (answer.ownership[:n] * _OWNER_SCALE).round().to(torch.int8),
                 self.put(phase[part].astype(np.int8)),
             ])  # fmt: skip
 
@@ -289,8 +290,8 @@ def teacher_games(
         own_komi = np.where(white, whole_komi, -whole_komi).astype(np.float32)
         seen = put(codes)
         arrays = ladders, np.where(passes, NOWHERE, last), passes, own_komi, rules
-        said = labeller.ask(*inputs_of(TeacherPositions(rows, cols, seen, *map(put, arrays))))
-        logits = masked(said.moves.float(), seen)
+        answer = labeller.ask(*inputs_of(TeacherPositions(rows, cols, seen, *map(put, arrays))))
+        logits = masked(answer.moves.float(), seen)
         early = put((lengths - begins < opening).astype(np.float32))
         odds = (logits / torch.maximum(heat, early * 1.6)[:, None]).softmax(1)
         legal = (seen & LEGAL_BIT) > 0

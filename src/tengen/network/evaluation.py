@@ -97,24 +97,26 @@ def _measure_game(
     moves, black = shard.indices[cut].astype(np.int64), shard.colours[cut] == 1
     began = time.thread_time()
     starts = range(0, len(seen), _AT_ONCE)
-    said = EngineOutput.join([evaluate(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
+    output = EngineOutput.join([evaluate(seen.part(slice(i, i + _AT_ONCE))) for i in starts])
     seconds = time.thread_time() - began
     points = positions.rows * positions.cols
     legal = (seen.codes & 3 == 0) & (seen.codes >> 2 & 3 > 0)
-    logits = np.where(legal, said.moves[:, :points].astype(np.float64), -np.inf)
+    logits = np.where(legal, output.moves[:, :points].astype(np.float64), -np.inf)
     played = moves < points
     figures = _rank_moves(logits[played], moves[played])
     if shard.winner[game]:
-        won, winner = black == (shard.winner[game] == 1), said.winner.astype(np.float64)
+        won, winner = black == (shard.winner[game] == 1), output.winner.astype(np.float64)
         figures["winner"] = ((winner > 0) == won).astype(np.float64)
         figures["chances"], figures["won"] = 1 / (1 + np.exp(-winner)), won.astype(np.float64)
     if shard.labelled[game] and not np.isnan(shard.score[game]):
         half = min(int(len(seen) * HALF), len(seen) - 1)
         sign = 1.0 if black[half] else -1.0
-        figures["score_error"] = np.abs([sign * float(said.score[half]) - float(shard.score[game])])
+        figures["score_error"] = np.abs(
+            [sign * float(output.score[half]) - float(shard.score[game])]
+        )
         truth = shard.ownership[game]
         decided = truth != 0
-        right = (sign * said.ownership[half][decided] > 0) == (truth[decided] > 0)
+        right = (sign * output.ownership[half][decided] > 0) == (truth[decided] > 0)
         figures["ownership"] = np.array([right.mean()])
     return seconds, figures
 

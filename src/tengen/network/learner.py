@@ -262,7 +262,7 @@ def check_size(rows: int, cols: int) -> None:
         raise SpecError(f"the network judges boards of {sizes}")
 
 
-def _evaluations(boards: Sequence[Board], said: EngineOutput) -> list[Evaluation]:
+def _evaluations(boards: Sequence[Board], output: EngineOutput) -> list[Evaluation]:
     """Return each row of an output from Black's perspective, with illegal moves masked out."""
     legal = np.stack([board.legal_mask() for board in boards])
 
@@ -272,14 +272,14 @@ def _evaluations(boards: Sequence[Board], said: EngineOutput) -> list[Evaluation
         return np.asarray(odds / odds.sum(1, keepdims=True))
 
     signs = np.array([1.0 if board.turn == BLACK else -1.0 for board in boards])
-    chances = 1.0 / (1.0 + np.exp(-signs * said.winner.astype(np.float64)))
-    ownership = signs[:, None] * said.ownership.astype(np.float64)
-    priors = shares(said.moves)
-    best = None if said.best is None else shares(said.best)
+    chances = 1.0 / (1.0 + np.exp(-signs * output.winner.astype(np.float64)))
+    ownership = signs[:, None] * output.ownership.astype(np.float64)
+    priors = shares(output.moves)
+    best = None if output.best is None else shares(output.best)
     return [
         Evaluation(
-            priors[row], float(chances[row]), sign * float(said.score[row]),
-            float(said.spread[row]), ownership[row], None if best is None else best[row],
+            priors[row], float(chances[row]), sign * float(output.score[row]),
+            float(output.spread[row]), ownership[row], None if best is None else best[row],
         )
         for row, sign in enumerate(signs.tolist())
     ]  # fmt: skip
@@ -299,8 +299,8 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
         plain = engine.evaluate_planes(planes)
         for element in elements(rows, cols)[1:]:
             turned = np.stack([transform(plane, element) for plane in planes[0]])[None]
-            said = engine.evaluate_planes(np.ascontiguousarray(turned))
-            for here, there in zip(plain, said, strict=True):
+            output = engine.evaluate_planes(np.ascontiguousarray(turned))
+            for here, there in zip(plain, output, strict=True):
                 if here is None or there is None:
                     continue
                 expected = here.ravel().copy()

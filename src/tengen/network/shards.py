@@ -278,15 +278,15 @@ def _label(games: GameArrays, game: int, scorer: Scorer) -> tuple[NDArray[np.int
     dead = np.zeros((board.rows, board.cols), np.bool_)
     stones = np.array(scorer.status(board).stones(Status.DEAD), np.int64)
     dead.ravel()[indices_of(stones, board.rows, board.cols)] = True
-    grid, komi, told = board.grid(), float(games.komi[game]), float(games.score[game])
+    grid, komi, recorded = board.grid(), float(games.komi[game]), float(games.score[game])
     # Records often name no rules, or wrong ones: both ways of counting are tried.
     area = count_area(grid, dead, komi=komi)
     territory = count_territory(grid, dead, komi=komi, prisoners=board.prisoners)
-    if min(abs(territory.score - told), abs(area.score - told)) >= 0.01:
+    if min(abs(territory.score - recorded), abs(area.score - recorded)) >= 0.01:
         return None
     owner = area.owner.ravel()
     signs = (owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)
-    return signs, abs(territory.score - told) < 0.01
+    return signs, abs(territory.score - recorded) < 0.01
 
 
 def read_shards(paths: Sequence[str | os.PathLike[str]]) -> Iterable[Shard]:

@@ -46,8 +46,8 @@ class PlayerKind:
     def syntax(self) -> str:
         """Return the syntax of this player's spec."""
         options = ((o.required, f"{o.name}={o.kind.upper()}") for o in self.options)
-        told = self.arguments or ",".join(o if needed else f"[{o}]" for needed, o in options)
-        return f"{self.name}:{told}" if told else self.name
+        text = self.arguments or ",".join(o if needed else f"[{o}]" for needed, o in options)
+        return f"{self.name}:{text}" if text else self.name
 
 
 # ----- Reading options -----

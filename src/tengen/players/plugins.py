@@ -131,13 +131,19 @@ def _table(maker: Callable[..., object]) -> tuple[Option, ...]:
 
 def _kind_of(parameter: inspect.Parameter) -> str:
     """Return the type as which an argument is read: from its annotation or else its default."""
-    said = parameter.annotation
-    word = said if isinstance(said, str) else getattr(said, "__name__", str(said))
+    annotation = parameter.annotation
+    word = (
+        annotation
+        if isinstance(annotation, str)
+        else getattr(annotation, "__name__", str(annotation))
+    )
     for kind in ("bool", "int", "float"):
         if re.match(rf"{kind}\b", word):
             return kind
     default = type(parameter.default).__name__
-    return default if default in ("bool", "int", "float") and said is parameter.empty else "text"
+    return (
+        default if default in ("bool", "int", "float") and annotation is parameter.empty else "text"
+    )
 
 
 class _Checked:

@@ -144,13 +144,13 @@ class GameRecord:
         return self._last_board().svg()
 
     def _title(self) -> str:
-        told = [f"{self.rows}x{self.cols}", f"{len(self.moves)} moves"]
+        parts = [f"{self.rows}x{self.cols}", f"{len(self.moves)} moves"]
         if self.black or self.white:
             players = (f"{self.black} {self.black_rank}", f"{self.white} {self.white_rank}")
-            told.insert(0, " - ".join(player.strip() or "?" for player in players))
+            parts.insert(0, " - ".join(player.strip() or "?" for player in players))
         if self.file:
-            told.insert(0, f"{self.file}, game {self.game}")
-        return ", ".join([*told, *([str(self.result)] if self.result.kind != "unknown" else [])])
+            parts.insert(0, f"{self.file}, game {self.game}")
+        return ", ".join([*parts, *([str(self.result)] if self.result.kind != "unknown" else [])])
 
     def _last_board(self) -> Board:
         """Return the board at the end, or before the first move that the rules forbid."""

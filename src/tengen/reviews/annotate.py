@@ -104,9 +104,9 @@ def _mark_territory(node: _Node, review: Review) -> None:
     assert review.ending is not None
     count, dead = review.ending.count, " ".join(map(str, review.ending.dead)) or "none"
     words = f"Counted by {review.ending.judge}.\nDead: {dead}\n{count.explain()}"
-    told = review.record.result
-    if told.score is not None and abs(told.score - count.score) > 1e-9:
-        words += f"\nThe record says {told}."
+    recorded = review.record.result
+    if recorded.score is not None and abs(recorded.score - count.score) > 1e-9:
+        words += f"\nThe record says {recorded}."
     _comment(node, words)
     node.pop("TB", None)
     node.pop("TW", None)

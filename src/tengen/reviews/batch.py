@@ -33,6 +33,7 @@ from tengen.records import GameRecord
 from tengen.records.corpus import PackedGame
 from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
+from tengen.reviews.causes import PHASES
 from tengen.reviews.game import Review, find_reviewer, review_game
 from tengen.reviews.strength import LEAST_GAMES, estimates, fitted_model, lines
 from tengen.sanitize import csv_text
@@ -107,8 +108,8 @@ def _review_job(
         reviewer = find_reviewer(record.rows, record.cols, settings)
         review = review_game(record, reviewer, seed=settings.seed)
     except TengenError as wrong:
-        told = str(wrong) if job.file in str(wrong) else f"{place}: {wrong}"
-        value |= {"fault": told, "rows": []}
+        text = str(wrong) if job.file in str(wrong) else f"{place}: {wrong}"
+        value |= {"fault": text, "rows": []}
     else:
         scores = [round(p.score, 2) for p in review.positions]
         fault = f"{place}: {review.remark}" if review.remark else ""
@@ -140,13 +141,11 @@ def headline(record: GameRecord) -> dict[str, Any]:
 
 def _move_rows(review: Review) -> list[_Row]:
     """Return one row of plain values per move."""
-    rows, cols = review.record.rows, review.record.cols
     found = []
     for move in review.moves:
         before, after = review.positions[move.number - 1].board, review.positions[move.number].board
         kind = kind_of(move.move, before, after)
-        phase = phase_of(move.number, rows, cols)
-        found.append({**move.to_dict(), "phase": phase, "kind": kind})
+        found.append({**move.to_dict(), "kind": kind})
     return found
 
 
@@ -219,9 +218,8 @@ def make_index(games: Sequence[_Game], summary: _Game, settings: ReviewSettings)
     ]
     if summary["ranks"]:
         rows = (
-            [_text(rank), told["games"], told["moves"], _lost(told)]
-            + _points(told["phases"], PHASES)
-            for rank, told in summary["ranks"].items()
+            [_text(rank), row["games"], row["moves"], _lost(row)] + _points(row["phases"], PHASES)
+            for rank, row in summary["ranks"].items()
         )
         columns = ["rank", "games", "moves", "lost per move", *PHASES]
         parts += ["<h2>By rank</h2>", _sheet(columns, rows)]
@@ -287,12 +285,12 @@ def _number(value: float | None, style: str) -> str:
     return "" if value is None else format(value, style)
 
 
-def _lost(told: _Row | None) -> str:
-    return _number(told["mean_points_lost"], ".2f") if told else ""
+def _lost(row: _Row | None) -> str:
+    return _number(row["mean_points_lost"], ".2f") if row else ""
 
 
-def _points(told: _Row, names: Iterable[str]) -> list[str]:
-    return [_lost(told.get(name)) for name in names]
+def _points(row: _Row, names: Iterable[str]) -> list[str]:
+    return [_lost(row.get(name)) for name in names]
 
 
 def _player_row(number: int, player: _Row) -> list[object]:
@@ -382,15 +380,8 @@ def _game_row(game: _Game) -> list[object]:
 
 # ----- Tables -----
 
-PHASES = ("opening", "middle game", "endgame")
 KINDS = ("capture", "atari", "contact", "near", "elsewhere", "pass")  # the first that fits
 _NEAR = 3  # lines from the move before
-
-
-def phase_of(number: int, rows: int, cols: int) -> str:
-    """Return the phase of a move: opening to a sixth of the board's points, endgame from half."""
-    points = rows * cols
-    return PHASES[0 if 6 * number <= points else 1 if 2 * number <= points else 2]
 
 
 def kind_of(move: Point, before: Board, after: Board) -> str:
@@ -419,10 +410,10 @@ def kind_of(move: Point, before: Board, after: Board) -> str:
 
 def moves_csv(games: Iterable[_Game]) -> str:
     """Return one line per move of all games."""
-    told = ("file", "game", "black", "white", "black_rank", "white_rank", "date", "result")
+    names = ("file", "game", "black", "white", "black_rank", "white_rank", "date", "result")
     rows = [(game, row) for game in games for row in game["rows"]]
-    columns = [*told, *rows[0][1]] if rows else told
-    cells = ((*(game[t] for t in told), *row.values()) for game, row in rows)
+    columns = [*names, *rows[0][1]] if rows else names
+    cells = ((*(game[t] for t in names), *row.values()) for game, row in rows)
     return csv_text(columns, cells, decimals=4)
 
 

@@ -42,6 +42,7 @@ from tengen.players.network_search import SearchNetwork, SearchPlayer
 from tengen.records import GameRecord
 from tengen.records.record import Refusal, board_at, positions
 from tengen.reviews import DEFAULT_PLAYER, ReviewSettings
+from tengen.reviews.causes import NO_CAUSE, SENTENCES, Cause, cause_of, phase_of
 from tengen.reviews.display import review_html
 from tengen.scoring.judging import Judge, count_without
 from tengen.tables import data_frame
@@ -135,6 +136,8 @@ class MoveReview:
     visits: int = 1  # visits behind `points_lost`; 1 if it comes from the first pass
     probability: float | None = None  # probability that people play it
     rank: int | None = None  # 1 for the likeliest move
+    phase: str = ""
+    cause: Cause = NO_CAUSE  # why it is worse than the best move; empty where it lost nothing
 
     @property
     def verdict(self) -> str:
@@ -160,12 +163,15 @@ class MoveReview:
             "visits": self.visits,
             "probability": self.probability,
             "rank": self.rank,
+            "phase": self.phase,
+            "cause": self.cause.name,
+            "stones": self.cause.stones,
         }
 
 
 COLUMNS = (
     *("number", "colour", "move", "points_lost", "error", "verdict", "best", "line"),
-    *("winrate", "score", "visits", "probability", "rank"),
+    *("winrate", "score", "visits", "probability", "rank", "phase", "cause", "stones"),
 )
 """The keys of `MoveReview.to_dict`."""
 
@@ -238,6 +244,8 @@ class Review:
             verdict = move.verdict.capitalize() or "Lost"
             lines.append(f"{verdict}: {move.points_lost:.1f} points (± {move.error:.1f})")
             if move.verdict:
+                if why := SENTENCES.get(move.cause.name):
+                    lines.append(why.format(stones=move.cause.stones))
                 lines.append(f"Better: {_names(move.line[:LINE])}")
         expected = format_result(round(position.score, 1))
         lines.append(f"Black's chance {100 * position.win_probability:.0f} %, expected {expected}")
@@ -313,9 +321,9 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
         network = make_network(JUDGE, shared=True)
         if settings.quick:
             return Reviewer(None, network, name=f"{JUDGE}, one evaluation per position")
-        told = f"{JUDGE}, {visits} visits for up to {settings.searches} moves"
+        about = f"{JUDGE}, {visits} visits for up to {settings.searches} moves"
         player: Any = SearchPlayer(network, visits=visits)
-        return Reviewer(player, network, None, settings.searches, told)
+        return Reviewer(player, network, None, settings.searches, about)
     if settings.quick:
         raise SpecError(f"a quick review needs a network, and there is none for {rows}x{cols}")
     player = limit_visits(make_player(settings.player), visits)
@@ -580,9 +588,11 @@ def review_move(
         probability = float(chance)
         rank = 1 + int((before.priors > chance).sum())
     error = before.scatter * before.spread / visits**0.25
+    point, board = before.board.to_point(move), before.board
+    cause = cause_of(colour, point, before, after) if lost > 0 else NO_CAUSE
     return MoveReview(
-        number, colour, before.board.to_point(move), lost, error, after.win_probability,
-        after.score, before.best, before.line, visits, probability, rank,
+        number, colour, point, lost, error, after.win_probability, after.score, before.best,
+        before.line, visits, probability, rank, phase_of(number, board.rows, board.cols), cause,
     )  # fmt: skip
 
 

@@ -214,9 +214,9 @@ def _is_finished(
         return score.safe_probability >= _LEAST_PASSED
     if not record.moves:
         return score.safe_probability > 0.5
-    told = record.result.score if settled else None
+    recorded = record.result.score if settled else None
     counts = (score.territory.score, score.area.score)
-    if told is None or all(abs(told - count) >= 0.01 for count in counts):
+    if recorded is None or all(abs(recorded - count) >= 0.01 for count in counts):
         return False
     chance = pass_chance(score.board)
     return chance is None or chance >= LEAST_PASS

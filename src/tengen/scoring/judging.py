@@ -309,9 +309,9 @@ def _agreement(board: Board, verdict: Verdict, ownership: FloatArray) -> float:
     status = {block.stones[0]: block.status for block in verdict.blocks}
     sure = [1.0]
     for block, held in held_blocks(board, with_certain(board, ownership)):
-        said = status[block.stones[0]]
-        if said is not Status.SEKI:
-            sure.append(-held if said is Status.DEAD else held)
+        found = status[block.stones[0]]
+        if found is not Status.SEKI:
+            sure.append(-held if found is Status.DEAD else held)
     return min(sure)
 
 

@@ -250,15 +250,15 @@ def fit_safety(evidence: Evidence, *, seed: int = 0) -> tuple[Safety, dict[str, 
         seeds=range(seed, seed + 4),
     )  # fmt: skip
     safety = Safety(votes, 0.0)
-    told: dict[str, float] = {}
+    figures: dict[str, float] = {}
     for kind in kinds:
         chances, exact = safety.chances(np.array(evidence[kind][0])), np.array(evidence[kind][1])
-        if not told:
+        if not figures:
             safety.least = float(np.quantile(chances, 1 - _SAFE_SHARE))
         called = chances >= max(safety.least, 0.5)
-        told[f"{kind} games"], told[f"{kind} safe"] = len(exact), float(called.mean())
+        figures[f"{kind} games"], figures[f"{kind} safe"] = len(exact), float(called.mean())
         if kind != UNFINISHED:
-            told[f"{kind} exact"] = float(exact.mean())
+            figures[f"{kind} exact"] = float(exact.mean())
             if called.any():
-                told[f"{kind} exact when safe"] = float(exact[called].mean())
-    return safety, told
+                figures[f"{kind} exact when safe"] = float(exact[called].mean())
+    return safety, figures

@@ -253,13 +253,15 @@ class Search:
         sign = torch.where(side == 1, 1.0, -1.0)
         komi = -sign * self.komi
         nothing = torch.zeros_like(komi, dtype=torch.bool)  # area is counted
-        said = self.network(Seen(self.lines, self.lines, codes, history, passes > 0, komi, nothing))
+        output = self.network(
+            Seen(self.lines, self.lines, codes, history, passes > 0, komi, nothing)
+        )
         self._logits[:, number] = torch.where(
-            legal(codes), said.moves.clamp(-_SUREST, _SUREST), _NEVER
+            legal(codes), output.moves.clamp(-_SUREST, _SUREST), _NEVER
         )
         over = (passes >= 2) | (ply >= self.limit)
-        lead = torch.where(over, sign * (score - self.komi), said.score)
-        wins = torch.where(over, torch.sign(lead), torch.tanh(said.winner / 2))
+        lead = torch.where(over, sign * (score - self.komi), output.score)
+        wins = torch.where(over, torch.sign(lead), torch.tanh(output.winner / 2))
         share = self.score_share
         self._values[:, number] = (1 - share) * wins + share * torch.tanh(lead / _SCORE_UNIT)
         self._over[:, number] = over

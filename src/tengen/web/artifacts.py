@@ -183,8 +183,8 @@ def explore_openings(arguments: Json, context: Context) -> Json:
         policies=models.policies, evaluators=models.evaluators,
     )  # fmt: skip
     marks = {id(move): letter for letter, move in answer.marks().items()}
-    told = answer.to_dict()
-    for row, move in zip(told["moves"], answer.moves, strict=True):
+    values = answer.to_dict()
+    for row, move in zip(values["moves"], answer.moves, strict=True):
         row["letter"] = marks.get(id(move), "")
         row["example"]["file"] = Path(row["example"]["file"]).name
     liked = {}
@@ -192,7 +192,7 @@ def explore_openings(arguments: Json, context: Context) -> Json:
         everybody: Json = {**models.policies, **models.evaluators}
         for name, model in everybody.items():
             liked[name] = likely_moves(move_probabilities(model, board), board, _LIKED)
-    return {**told, "models": models.names, "liked": liked, "about": _entry(index)}
+    return {**values, "models": models.names, "liked": liked, "about": _entry(index)}
 
 
 def _entry(index: Openings) -> Json:

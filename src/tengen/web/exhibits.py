@@ -12,11 +12,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tengen.lab.evidence import runs_in
-from tengen.lab.exhibits import Exhibit, Failure, snapshots_of
+from tengen.lab.exhibits import Exhibit, Failure
 from tengen.lab.formatting import show, show_estimate
 from tengen.lab.papers import Paper, papers
 from tengen.lab.report import Answer, ClaimResult, learning_of, report_of
 from tengen.lab.result import Plot
+from tengen.lab.snapshots import snapshots_of
 from tengen.models import has_model, load_learner
 from tengen.web.machines import Opponent, outputs_of
 from tengen.web.positions import named_moves, position_of, to_board
@@ -60,6 +61,7 @@ def described(name: str) -> Json:
             "plays": bool(exhibit.player) and _is_there(exhibit),
             "sees": bool(exhibit.model) and _is_there(exhibit),
             "counted": exhibit.counted,
+            "start": list(exhibit.start),
             "snapshots": sorted(snapshots_of(paper)),
             "remake": f"tengen lab snapshots {name}" if exhibit.counted else "",
         },

@@ -74,8 +74,8 @@ class Scored(PositionBody):
 async def position(position: PositionBody) -> Json:
     """Play the moves by the rules and return the resulting position."""
     board = position.board()
-    told = {**position_of(board), "moves": named_moves(board)}
-    return {**told, "illegal": illegal_points(board), "over": board.is_over}
+    values = {**position_of(board), "moves": named_moves(board)}
+    return {**values, "illegal": illegal_points(board), "over": board.is_over}
 
 
 async def _look(request: Request, task: str, board: Board, **arguments: Any) -> Json:

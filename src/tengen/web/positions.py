@@ -100,10 +100,10 @@ def counted(count: Count) -> Json:
     def rows(colour: int) -> list[str]:
         return ["".join("01"[int(cell)] for cell in row) for row in count.territory(colour)]
 
-    told = {**count.to_dict(), "explanation": count.explain()}
+    values = {**count.to_dict(), "explanation": count.explain()}
     for colour, name in NAMES.items():
-        told[f"{name}_parts"] = {part: float(n) for part, n in count.parts(colour).items()}
-    return {**told, "black_points": rows(BLACK), "white_points": rows(WHITE)}
+        values[f"{name}_parts"] = {part: float(n) for part, n in count.parts(colour).items()}
+    return {**values, "black_points": rows(BLACK), "white_points": rows(WHITE)}
 
 
 def judged_blocks(verdict: Verdict, board: Board) -> list[Json]:
@@ -234,8 +234,8 @@ def read_upload(data: str, name: str) -> tuple[list[GameRecord], list[str]]:
         for record in read_games(path, on_fault=note):
             record.file = shown + record.file.removeprefix(str(path))
             if len(record.moves) > _GAME_MOVES:
-                told = f"{len(record.moves)} moves; at most {_GAME_MOVES} are taken"
-                unread.append(f"{record.file}: game {record.game} has {told}")
+                reason = f"{len(record.moves)} moves; at most {_GAME_MOVES} are taken"
+                unread.append(f"{record.file}: game {record.game} has {reason}")
             elif len(found) < UPLOAD_GAMES:
                 found.append(record)
             else:

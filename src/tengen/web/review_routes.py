@@ -13,7 +13,7 @@ from tengen.web.positions import READ_SECONDS
 from tengen.web.reviews import Reviews
 from tengen.web.services import Upload, ask, download, read, services_of
 from tengen.web.store import keep_problems
-from tengen.web.tasks import table
+from tengen.web.tasks import page_of, table
 from tengen.web.workers import GRACE, Json
 
 _PROBLEMS = 10  # most problems that are made of one review
@@ -106,8 +106,8 @@ async def practise(
     services = services_of(request)
     found = services.reviews
     moves, sgf = found.mistakes(key, colour), found.get(key)["sgf"]
-    told = await ask(request, services.reading, "tasks.lessons", GRACE, sgf=sgf, moves=moves)
-    return keep_problems(services.store, key, told["lessons"], time.time(), most=_PROBLEMS)
+    answer = await ask(request, services.reading, "tasks.lessons", GRACE, sgf=sgf, moves=moves)
+    return keep_problems(services.store, key, answer["lessons"], time.time(), most=_PROBLEMS)
 
 
 @router.delete("/reviews/{key}", status_code=204)
@@ -131,6 +131,23 @@ async def sgf(request: Request, key: str) -> Response:
     if "annotated" not in body:
         raise TengenError("an older version made this review; review the game again")
     return download(body["annotated"], f"review-{key}.sgf")
+
+
+@router.get("/reviews/{key}/html")
+async def html(request: Request, key: str) -> Response:
+    """Return the review as a page that needs no server."""
+    found = _reviews(request)
+    body = found.get(key)
+    if body["status"] != "done":
+        raise TengenError("the review is not done yet")
+    game = await ask(
+        request, services_of(request).reading, "positions.replay", GRACE, READ_SECONDS,
+        sgf=body["sgf"],
+    )  # fmt: skip
+    names = [body["headline"][name] for name in ("black", "white")]
+    title = " - ".join(filter(None, names)) or "review"
+    page = page_of({**game, **body["headline"]}, found.parts(key), body["summary"], title)
+    return download(page, f"review-{key}.html")
 
 
 @router.get("/reviews/{key}/csv")

@@ -126,6 +126,7 @@ async def parts_of(lane: Lane, task: str, arguments: Json) -> AsyncIterator[Any]
 
 def download(content: bytes | str, name: str) -> Response:
     """Return a response that the browser saves as a file called `name`."""
-    kind = "text/csv" if name.endswith(".csv") else "application/x-go-sgf"
+    kinds = {".csv": "text/csv", ".html": "text/html"}
+    kind = kinds.get(name[name.rfind(".") :], "application/x-go-sgf")
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=kind, headers=headers)

@@ -78,10 +78,10 @@ def hint(arguments: Json, context: Context) -> Json:
     board, player = to_board(arguments["board"]), _player(arguments["player"])
     assert isinstance(player, Analyser)
     rng = move_generator(arguments["seed"], board)
-    told: Json = {"moves": []}
+    result: Json = {"moves": []}
     for report in player.analyse(board, rng, interval=0.25, limited=True, stop=context.stop):
         mine, owners = report.seen_by(board.turn), report.ownership
-        told = {
+        result = {
             "by": JUDGE if network_for(board.rows, board.cols) else "",
             "visits": mine.visits,
             "spread": finite(mine.raw_spread),
@@ -98,8 +98,8 @@ def hint(arguments: Json, context: Context) -> Json:
             ],
             "ownership": None if owners is None else [round(float(v), 3) for v in owners],
         }
-        context.tell(told)
-    return told
+        context.tell(result)
+    return result
 
 
 def predict(arguments: Json, context: Context) -> Json:
@@ -216,13 +216,13 @@ def estimate(arguments: Json, context: Context) -> Json:
 
 def _part(number: int, position: EvaluatedPosition, move: MoveReview | None) -> Json:
     """Return a position, and the move that led to it, as plain values."""
-    told = move and _move_value(move)
-    return {"number": number, "position": evaluation(position), "move": told}
+    value = move and _move_value(move)
+    return {"number": number, "position": evaluation(position), "move": value}
 
 
 def _move_value(move: MoveReview) -> Json:
-    told = move.to_dict()
-    return {**told, "line": told["line"][:_LINE]}
+    values = move.to_dict()
+    return {**values, "line": values["line"][:_LINE]}
 
 
 def evaluation(position: EvaluatedPosition) -> Json:
@@ -271,25 +271,34 @@ def _evaluated(value: Json, board: Board) -> EvaluatedPosition:
 
 
 def table(parts: list[Json]) -> str:
-    """Return the moves of a review as CSV; win rate and score are Black's after the move."""
-    rows = ([part["move"][name] for name in COLUMNS] for part in parts[1:])
+    """Return the moves of a review as CSV; win rate and score are Black's after the move.
+
+    Reviews of older versions lack some columns.
+    """
+    rows = ([part["move"].get(name) for name in COLUMNS] for part in parts[1:])
     return csv_text(COLUMNS, rows, decimals=4)
 
 
 def review_page(review: Review, title: str, index: str = "") -> str:
     """Return the page of a review as HTML; `index` is the address of a page with all games."""
     moves = [None, *review.moves]
+    parts = [
+        _part(number, position, move)
+        for number, (position, move) in enumerate(zip(review.positions, moves, strict=True))
+    ]
+    return page_of(whole(review.record), parts, review.summary(), title, index)
+
+
+def page_of(game: Json, parts: list[Json], summary: Json, title: str, index: str = "") -> str:
+    """Return the page of a review that was made of these parts."""
     value = {
         "id": "",
         "status": "done",
         "trouble": "",
-        "summary": review.summary(),
+        "summary": summary,
         "progress": None,
-        "game": whole(review.record),
-        "parts": [
-            _part(number, position, move)
-            for number, (position, move) in enumerate(zip(review.positions, moves, strict=True))
-        ],
+        "game": game,
+        "parts": parts,
         "title": title,
         "index": index,
     }

@@ -64,7 +64,7 @@ def panel_of(gains: list[float], change: str | None = None) -> list[dict[str, in
     ("gains", "word"),
     [([0.2, 0.25, 0.3], "yes"), ([-0.2, -0.25, -0.3], "no"), ([0.4, -0.2, 0.1], "undecided")],
 )
-def test_a_gain_is_told_from_chance_over_trainings(
+def test_a_gain_is_tested_against_chance_over_trainings(
     gains: list[float], word: str, tmp_path: Path
 ) -> None:
     run = record_of("", [0, 1, 2], {"generations": 10}, seconds=0, cpu_seconds=0)

@@ -181,7 +181,7 @@ def test_one_training_is_shown_without_a_verdict(tmp_path: Path) -> None:
     assert table is not None and not any("[" in row[1] for row in table.rows)
 
 
-def test_players_that_differ_are_told_from_trainings_that_differ() -> None:
+def test_differences_of_players_are_tested_against_those_of_trainings() -> None:
     clear = {"A": [0.30, 0.31, 0.29], "AB": [0.50, 0.49, 0.51], "AC": [0.70, 0.70, 0.70]}
     found = module.spread_of(clear)
     assert found is not None and found.different == found.pairs == 3

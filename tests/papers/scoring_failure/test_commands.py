@@ -44,6 +44,6 @@ def test_generate_train_test_and_predict(
     assert counted == round(tested["counted"] * tested["games"])
 
 
-def test_mistakes_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["evaluate", "scoring-classifier", str(tmp_path / "none.sgf")]) == 1
     assert "no such file" in capsys.readouterr().err

@@ -130,7 +130,7 @@ def test_colours_exchanged():
     assert architecture.weights < Architecture().weights
 
 
-def test_initial_network_speaks_through_its_biases():
+def test_an_initial_network_outputs_its_biases():
     outputs, _ = forward(Architecture(), Architecture().initial(0), np.full((3, 3), 12))
     expected = 1 / (1 + np.exp(-np.array(INITIAL_BIASES)))
     assert np.allclose(outputs, expected)

@@ -168,7 +168,7 @@ def test_openings_are_the_same_for_both_colours():
     assert result.win_rate == 0.5
 
 
-def test_mistakes_are_told():
+def test_mistakes_are_reported():
     with pytest.raises(SpecError, match="'turn' cannot be read"):
         SymmetrySettings.from_recipe({**SMALL.recipe, "turn": True})
     with pytest.raises(SpecError, match="two thresholds"):

@@ -81,8 +81,8 @@ def tables(context: LabContext, size: PredictionTables) -> Sequence[NewRows]:
     trainings: list[Row] = []
     phases: list[Row] = []
     for done, each in enumerate(plan):
-        told = f"{each.games} games, W = {each.width:g}, n = {each.top}, {each.solver}"
-        context.at(0.2 + 0.75 * done / len(plan), told)
+        text = f"{each.games} games, W = {each.width:g}, n = {each.top}, {each.solver}"
+        context.at(0.2 + 0.75 * done / len(plan), text)
         measured = partial(measure_training, context, size, each, train, test)
         found = context.once(repr(each), measured)
         rows += [{**asdict(each), **row} for row in found["games"]]

@@ -300,6 +300,23 @@ def size_tables(rows: Evidence) -> list[Table]:
     return [Table(title, columns, cells, _games_note(rows), key="table-3")]
 
 
+def learning(data: Path) -> Plot | None:
+    """Return how often the predictors that are shown guess a move at once, by games learned from.
+
+    The intervals are over the test games.
+    """
+    rows = find_evidence(data, "move-prediction")
+    if rows is None:
+        return None
+    first = rows.where(solver=first_solver(rows), seed=rows.run.seeds[0], **_CHOSEN)
+    found = {int(size): rate(some) for size, some in first.groups("games")}
+    ends = [each.interval or (each.mean, each.mean) for each in found.values()]
+    low, high = ([end[side] for end in ends] for side in (0, 1))
+    shown = Line("this training", list(found), [each.mean for each in found.values()], low, high)
+    title = "Experts' moves that it guesses at once, in games it has not seen"
+    return Plot(title, "games learned from", "first choice", [shown], bottom=0.0, top=0.5)
+
+
 def phase_table(rows: Evidence) -> Table:
     """Return the first choice by phase of the game."""
     cells = [
@@ -484,10 +501,10 @@ def rank_answers(rows: Evidence) -> list[Answer]:
     for id, tested in (("araki.weaker.strong", strong), ("araki.weaker.weak", weak)):
         some = rows.where(tested=tested)
         ours = gain(some.where(group=weak), some.where(group=strong))
-        said = gain_answer(PAPER, id, ours, some, unit="%", independent=unit_of(some))
+        result = gain_answer(PAPER, id, ours, some, unit="%", independent=unit_of(some))
         # Games of one training each say nothing of what other games of these players would teach.
         once = "" if unit_of(some) == "training" else " (one training each)"
-        found.append(replace(said, text=said.text + once))
+        found.append(replace(result, text=result.text + once))
     return found
 
 

@@ -21,7 +21,7 @@ EVERY = 1000
 """Generations between snapshots: those of the recorded tournament."""
 
 
-def snapshots(data: Path) -> Iterator[tuple[int, OpeningEvolution]]:
+def snapshots(data: Path, collection: Path | None = None) -> Iterator[tuple[int, OpeningEvolution]]:
     """Breed the networks of the first recorded training again; yield the best by generation."""
     recorded = find_evidence(data, TRAINING)
     if recorded is None:

@@ -12,26 +12,27 @@ from tengen.errors import TengenError
 from tengen.lab.evidence import find_evidence
 from tengen.models.runs import Run
 from tengen.models.settings import from_recipe
-from tengen.papers.opening_td.experiments import CurveSize, encodings
+from tengen.papers.opening_td.experiments import ENCODINGS, CurveSize, encodings
 from tengen.papers.opening_td.learner import OpeningTD
 from tengen.papers.opening_td.training import Trained
 from tengen.players import make_expert
 
-EXPERIMENT = "opening-td"
+EXPERIMENT, PLAYER = "opening-td", "ABCDE-binary"
 AFTER = (0, 250, 500, 1000, 1500, 2000, 3000)
 """Openings after which there is a snapshot."""
 
 
-def snapshots(data: Path) -> Iterator[tuple[int, OpeningTD]]:
+def snapshots(data: Path, collection: Path | None = None) -> Iterator[tuple[int, OpeningTD]]:
     """Train the first recorded player again; yield its states by the number of openings."""
     recorded = find_evidence(data, EXPERIMENT)
     if recorded is None:
         raise TengenError(f"{data / EXPERIMENT}: no rows of a training to repeat")
     seed = recorded.run.seeds[0]
-    size = from_recipe(CurveSize, recorded.run.settings)
+    # A player's seed follows from its place among both encodings, even if one alone has rows.
+    size = replace(from_recipe(CurveSize, recorded.run.settings), encodings=ENCODINGS)
     with tempfile.TemporaryDirectory(prefix="tengen-") as place:
         trained = Trained.of(Path(place), encodings(size), [seed])
-        (_, player), job = next(iter(trained.jobs.items()))
+        job = trained.jobs[seed, PLAYER]
         expert, found = make_expert(job.settings.expert), {}
         with Run.open(job.folder, OpeningTD.kind, job.settings, resume=False) as run:
             learner = OpeningTD(settings=job.settings)
@@ -43,8 +44,8 @@ def snapshots(data: Path) -> Iterator[tuple[int, OpeningTD]]:
             first = OpeningTD(settings=job.settings).draw()
             found[0] = first
             learner.fit(expert, referee=make_expert(size.judged_by), run=run, on_game=keep)
-        curve = replace(trained, jobs={(seed, player): job}).curves()
-    rows = recorded.where(seed=seed, player=player)
+        curve = replace(trained, jobs={(seed, PLAYER): job}).curves()
+    rows = recorded.where(seed=seed, player=PLAYER)
     for point, scored in zip(curve, rows["mean_score"], strict=True):
         if not isclose(float(point["mean_score"]), float(scored), rel_tol=1e-9):
             told = f"after {point['openings']} openings the training differs from its rows"

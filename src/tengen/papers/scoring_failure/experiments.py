@@ -201,9 +201,13 @@ _Described = tuple[PaperGames, PaperGames]
 @lru_cache(maxsize=1)
 def _described(path: Path, games: int, tested: int, seed: int) -> _Described:
     """Return the games of one seed, and the games to test on, described."""
+    return paper_games(learning_games(path, games, tested, seed), _judge()), _held_out(path, tested)
+
+
+def learning_games(path: Path, games: int, tested: int, seed: int) -> GameArrays:
+    """Return the games that a seed's classifiers learn from."""
     mine, _ = _split(_scored(path), tested)
-    mine = mine.shuffled(seed).take(np.arange(min(games, len(mine))))
-    return paper_games(mine, _judge()), _held_out(path, tested)
+    return mine.shuffled(seed).take(np.arange(min(games, len(mine))))
 
 
 @cache
@@ -595,11 +599,11 @@ def _learn_life(job: tuple[_Tables, LifeSize, int]) -> Row:
     found = []
     for share, early, rows, survives in tests:
         features = early.features[rows]
-        told = networks.vote(np.asfortranarray(features, np.float64)) >= 0
+        alive = networks.vote(np.asfortranarray(features, np.float64)) >= 0
         means: FloatArray = features[:, [HEAVY_MEAN, LIGHT_MEAN]].astype(np.float64)
         found.append({
             "seed": seed, "share": share, "games": int(certain.sum()), "blocks": int(rows.sum()),
-            "right": int((told == survives).sum()), "alive": int(survives.sum()),
+            "right": int((alive == survives).sum()), "alive": int(survives.sum()),
             "playouts": int(((first_opinion(*means.T) >= 0.5) == survives).sum()),
         })  # fmt: skip
     return {"rows": found}

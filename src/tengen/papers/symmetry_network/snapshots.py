@@ -17,7 +17,7 @@ from tengen.papers.symmetry_network.learner import SymmetryNetwork, load_snapsho
 EXPERIMENT = "symmetry-training"
 
 
-def snapshots(data: Path) -> Iterator[tuple[int, SymmetryNetwork]]:
+def snapshots(data: Path, collection: Path | None = None) -> Iterator[tuple[int, SymmetryNetwork]]:
     """Train the first recorded network again; yield its states by the number of games."""
     recorded = find_evidence(data, EXPERIMENT)
     if recorded is None:
