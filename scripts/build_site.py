@@ -84,7 +84,7 @@ def _measured(entry: Measurement) -> str:
 
 def _commands() -> str:
     lines = []
-    for path, command in _walk("tengen", typer.main.get_command(cli._app)):
+    for path, command in _walk("tengen", typer.main.get_command(cli.app)):
         if hasattr(command, "list_commands"):
             continue
         lines.append(f"## {path}\n\n{(command.help or '').strip()}")

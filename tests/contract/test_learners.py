@@ -78,6 +78,13 @@ def fit_scoring(learner: Any) -> Any:
     return learner.fit(walls())
 
 
+def fit_scoring_classifier(learner: Any) -> Any:
+    from tengen.papers.scoring_failure.settings import ClassifierSettings
+
+    learner.settings = ClassifierSettings(classifier="rpnc", steps=3, seed=1)
+    return learner.fit(walls())
+
+
 def fit_opening_td(learner: Any) -> Any:
     from tengen.papers.opening_td import TDSettings
 
@@ -112,6 +119,7 @@ FITS: dict[str, Callable[[Any], Any]] = {
     "symmetry-network": fit_symmetry_network,
     "move-prediction": fit_move_prediction,
     "scoring": fit_scoring,
+    "scoring-classifier": fit_scoring_classifier,
     "opening-td": fit_opening_td,
     "opening-evolution": fit_opening_evolution,
     "network": fit_network,

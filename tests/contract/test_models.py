@@ -28,6 +28,7 @@ OFFERS = {
     "symmetry-network": {Evaluator, Policy},
     "move-prediction": {Policy},
     "scoring": {Scorer},
+    "scoring-classifier": {Scorer, Evaluator},
     "network": {Evaluator, Policy},
     "opening-td": {Evaluator, Policy},
     "opening-evolution": {Evaluator},

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from tengen import extensions
-from tengen.cli import _app
+from tengen.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -38,7 +38,7 @@ def words(command: str) -> list[str]:
 
 def check_tengen(arguments: list[str]) -> None:
     """Follow a command to its end and let its parser read what is left."""
-    command: Any = typer.main.get_command(_app)
+    command: Any = typer.main.get_command(app)
     context = command.make_context("tengen", ["--help-me-not"], resilient_parsing=True)
     while getattr(command, "list_commands", None):
         if not arguments or arguments[0].startswith("-"):

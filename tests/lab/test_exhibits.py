@@ -19,6 +19,7 @@ from tengen.models.store import load_model
 from tengen.papers.opening_td.experiments import CurveSize, encodings
 from tengen.papers.opening_td.training import Trained, train
 from tengen.players import make_player
+from tengen.scoring import BlockScorer
 
 MOST_BYTES = 4_000_000
 FAILURES = [
@@ -45,6 +46,13 @@ def test_snapshots_are_small_models_in_half_precision() -> None:
 def test_a_machine_fails_where_its_exhibit_says_so(paper: Paper, failure: Failure) -> None:
     assert paper.exhibit is not None
     board = failure.board()
+    if not paper.exhibit.player:
+        judged = BlockScorer.load("scorer").score(board).score
+        assert failure.right == f"{'B' if judged > 0 else 'W'}+{abs(judged):g}"
+        *_, last = snapshots_of(paper).values()
+        [counted] = load_learner(last).values([board])
+        assert abs(counted - judged) > failure.loses
+        return
     right = board.point(failure.right)
     assert board.is_legal(right)
     machine = make_player(paper.exhibit.player.replace("{}", paper.exhibit.model))

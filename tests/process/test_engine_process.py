@@ -17,10 +17,11 @@ def test_the_first_answer_needs_no_board() -> None:
     """Heavy imports would cost seconds; look at what is imported rather than at a clock."""
     code = (
         "import sys, io\n"
-        "from tengen.cli.servers import _make_player\n"
+        "import tengen.cli.servers\n"
         "from tengen.gtp.commands import commands_of\n"
         "from tengen.gtp.engine import GtpEngine\n"
-        "engine = GtpEngine(_make_player, 'mcts')\n"
+        "from tengen.players import make_player\n"
+        "engine = GtpEngine(make_player, 'mcts')\n"
         "from tengen.gtp.protocol import Dispatcher\n"
         "talk = Dispatcher(commands_of(engine), lambda text: print(text, end=''))\n"
         "for line in ('name', 'version', 'protocol_version', 'list_commands', 'boardsize 99'):\n"

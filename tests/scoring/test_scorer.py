@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tengen.board import PASS, WHITE, Board
 from tengen.board.coordinates import transform
-from tengen.cli import _app
+from tengen.cli import app
 from tengen.cli import run as tengen
 from tengen.models import load_scorer
 from tengen.scoring import BlockScorer
@@ -179,7 +179,7 @@ def sgf(picture, result, moves=";B[];W[]", extra=""):
 
 
 def run(*arguments):
-    answer = CliRunner().invoke(_app, [*map(str, arguments)])
+    answer = CliRunner().invoke(app, [*map(str, arguments)])
     assert answer.exit_code == 0, answer.output
     return answer.stdout
 

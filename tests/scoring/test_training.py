@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tengen.board import PASS, Board
-from tengen.cli import _app
+from tengen.cli import app
 from tengen.cli import run as tengen
 from tengen.errors import ModelError, TengenError
 from tengen.models import find_model, load_model, read_metrics, save_model
@@ -320,7 +320,7 @@ def test_games_without_marks_are_refused(tmp_path):
 
 
 def command(*words):
-    done = CliRunner().invoke(_app, ["train", "scoring", *map(str, words), "--json"])
+    done = CliRunner().invoke(app, ["train", "scoring", *map(str, words), "--json"])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
@@ -336,9 +336,7 @@ def test_the_command_makes_the_same_games_again(tmp_path):
 
 @pytest.mark.parametrize("made", ["9", "4:10", "9:0", "x:3", "21:5"])
 def test_a_wrong_number_of_games_is_reported(made, tmp_path):
-    done = CliRunner().invoke(
-        _app, ["train", "scoring", str(tmp_path / "none.sgf"), "--made", made]
-    )
+    done = CliRunner().invoke(app, ["train", "scoring", str(tmp_path / "none.sgf"), "--made", made])
     assert isinstance(done.exception, TengenError) and "SIZE:GAMES" in str(done.exception)
 
 

@@ -1,7 +1,7 @@
 // A machine on the visitor's position: as it is in the end, or as it was at any point of its training.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, type BoardState, type Guess } from "./api";
+import { api, type BoardState, type Guess, type WholeGame } from "./api";
 import { Board, type Disc } from "./board";
 import { t, type Key } from "./i18n";
 import type { Machine } from "./papers";
@@ -23,6 +23,7 @@ export interface Curve {
   lines: CurveLine[];
   bottom: number | null;
   top: number | null;
+  log: boolean;
 }
 
 interface Sight extends BoardState {
@@ -34,6 +35,13 @@ interface Sight extends BoardState {
   winrate?: number | null;
   safe?: boolean;
   blocks?: { stones: string[]; status: string }[];
+}
+
+/** Return what one begins with: an empty board, or the exhibit's position. */
+function beginning({ size, start }: Machine): Source {
+  if (!start.length) return { ...EMPTY, size };
+  const positions: BoardState[] = [{ stones: start, turn: "black", last: null, captures: [0, 0] }];
+  return { ...EMPTY, size, game: { positions, line: [], komi: 7.5, size: [size, size], games: 1 } as unknown as WholeGame };
 }
 
 const PAUSE = 900; // milliseconds for each snapshot of a film
@@ -70,7 +78,7 @@ const LAYERS: Record<string, Key> = { policy: "wishes", ownership: "ownership" }
 export function Learning({ id, machine, curve }: { id: string; machine: Machine; curve: Curve | null }) {
   const { snapshots, counted, size } = machine;
   const learns = snapshots.length > 1;
-  const [source, setSource] = useState<Source>({ ...EMPTY, size });
+  const [source, setSource] = useState<Source>(() => beginning(machine));
   const [step, setStep] = useState(snapshots.length - 1);
   const [running, setRunning] = useState(false);
   const [wanted, setWanted] = useState("");
@@ -92,6 +100,7 @@ export function Learning({ id, machine, curve }: { id: string; machine: Machine;
   Object.assign(layers, sight?.maps ?? {});
   const layer = wanted in layers ? wanted : (Object.keys(layers)[0] ?? "");
   const values = layers[layer] ?? [];
+  const dead = (sight?.blocks ?? []).filter((block) => block.status === "dead").flatMap((block) => block.stones);
   const wishes = sight?.wishes?.slice(0, 3) ?? [];
   const discs: Record<string, Disc> = {};
   if (layer === "policy") wishes.forEach((wish, i) => (discs[wish.move] = { text: "ABC"[i]!, tone: i }));
@@ -120,12 +129,13 @@ export function Learning({ id, machine, curve }: { id: string; machine: Machine;
             paint={layer === "ownership" && values.length ? inRows(values.map((v) => v ?? 0), size) : null}
             heat={layer !== "ownership" && values.length === size * size ? heatOf(values, size, layer) : null}
             discs={discs}
+            dimmed={dead}
           />
           <div class="actions">
             <button disabled={!source.extra.length} onClick={() => setSource({ ...source, extra: source.extra.slice(0, -1) })}>
               {t("undo")}
             </button>
-            <button disabled={!source.extra.length} onClick={() => setSource({ ...source, extra: [] })}>
+            <button disabled={!source.extra.length && !source.game} onClick={() => setSource({ ...EMPTY, size })}>
               {t("paperClear")}
             </button>
           </div>
@@ -172,6 +182,7 @@ export function Learning({ id, machine, curve }: { id: string; machine: Machine;
               t("paperPrefers", {
                 moves: wishes.map((wish) => `${wish.move} (${percent(wish.probability)})`).join(", "),
               })}{" "}
+            {sight?.blocks && t("paperDead", { stones: dead.join(", ") || t("none") })}{" "}
             {typeof sight?.value === "number" && t("expects", { result: asResult(sight.value) })}
           </p>
           {learns && curve && at !== null && (
@@ -204,6 +215,13 @@ function heatOf(values: (number | null)[], cols: number, layer: string) {
   return heat;
 }
 
+/** Return about five powers of ten between two numbers. */
+function powers(low: number, high: number): number[] {
+  const [first, last] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
+  const step = Math.max(1, Math.ceil((last - first) / 4));
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => 10 ** (first + i * step));
+}
+
 const WIDTH = 460;
 const HEIGHT = 190;
 const EDGE = { left: 44, right: 12, top: 10, bottom: 34 };
@@ -215,10 +233,13 @@ function CurveView(props: { curve: Curve; at: number; counted: string; onPick: (
   const last = Math.max(...curve.lines.flatMap((line) => line.x));
   const bottom = curve.bottom ?? Math.min(...curve.lines.flatMap((line) => line.low ?? line.y));
   const top = curve.top ?? Math.max(...curve.lines.flatMap((line) => line.high ?? line.y));
+  const scale = (value: number) => (curve.log ? Math.log10(value) : value);
+  const write = (value: number) =>
+    top <= 1 ? percent(value) : value.toLocaleString(undefined, { maximumSignificantDigits: 3 });
   const inside = WIDTH - EDGE.left - EDGE.right;
   const x = (value: number) => EDGE.left + (inside * value) / (last || 1);
   const y = (value: number) =>
-    EDGE.top + ((HEIGHT - EDGE.top - EDGE.bottom) * (top - value)) / (top - bottom || 1);
+    EDGE.top + ((HEIGHT - EDGE.top - EDGE.bottom) * (scale(top) - scale(value))) / (scale(top) - scale(bottom) || 1);
   const path = (line: CurveLine) => line.x.map((v, i) => `${i ? "L" : "M"}${x(v).toFixed(1)} ${y(line.y[i]!).toFixed(1)}`).join("");
   const band = (line: CurveLine) =>
     line.low &&
@@ -228,8 +249,8 @@ function CurveView(props: { curve: Curve; at: number; counted: string; onPick: (
       .reverse()
       .join("L")}Z`;
   const here = shown!.x.indexOf(at);
-  const share = here < 0 ? "" : percent(shown!.y[here]!);
-  const ticks = [bottom, (bottom + top) / 2, top];
+  const share = here < 0 ? "" : write(shown!.y[here]!);
+  const ticks = curve.log ? powers(bottom, top) : [bottom, (bottom + top) / 2, top];
   const words = { title: curve.title, n: at.toLocaleString(), counted, share };
   return (
     <figure class="learning-curve">
@@ -247,7 +268,7 @@ function CurveView(props: { curve: Curve; at: number; counted: string; onPick: (
           <g key={tick}>
             <line class="grid" x1={EDGE.left} x2={WIDTH - EDGE.right} y1={y(tick)} y2={y(tick)} />
             <text x={EDGE.left - 6} y={y(tick) + 4} text-anchor="end">
-              {percent(tick)}
+              {curve.log ? `10^${Math.round(Math.log10(tick))}` : write(tick)}
             </text>
           </g>
         ))}

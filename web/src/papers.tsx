@@ -7,6 +7,7 @@ import { Duel } from "./duel";
 import { t } from "./i18n";
 import { Learning, type Curve } from "./learning";
 import { Loading, useLoaded } from "./parts";
+import { asResult } from "./points";
 import type { Move } from "./rules";
 import { complain } from "./status";
 import { Claims, type Claim } from "./verdicts";
@@ -26,6 +27,8 @@ export interface Machine {
   sees: boolean;
   counted: string;
   snapshots: number[];
+  /** Rows of the position to begin with; none for an empty board. */
+  start: string[];
   remake: string;
 }
 
@@ -155,7 +158,7 @@ function ExhibitPage({ id }: { id: string }) {
           <h2>{t("paperFails")}</h2>
           <div class="failures">
             {exhibit.failures.map((failure) => (
-              <Fails key={failure.title} id={id} failure={failure} />
+              <Fails key={failure.title} id={id} failure={failure} machine={exhibit.machine!} />
             ))}
           </div>
         </section>
@@ -175,16 +178,24 @@ function ExhibitPage({ id }: { id: string }) {
   );
 }
 
-/** A position with the machine's move, asked of the machine now, and the right one. */
-function Fails({ id, failure }: { id: string; failure: Failure }) {
+/** A position with the machine's move or count, asked of the machine now, and the right one. */
+function Fails({ id, failure, machine }: { id: string; failure: Failure; machine: Machine }) {
   const [move, setMove] = useState("");
   useEffect(() => {
     const stop = new AbortController();
-    const json = { size: failure.size, moves: failure.moves, player: "machine" };
-    api<{ move: string }>(`/papers/${encodeURIComponent(id)}/move`, { json, signal: stop.signal }).then(
-      (found) => setMove(found.move),
-      (problem) => stop.signal.aborted || complain(problem),
-    );
+    const place = `/papers/${encodeURIComponent(id)}`;
+    const ask = async () => {
+      const { signal } = stop;
+      if (machine.plays) {
+        const json = { size: failure.size, moves: failure.moves, player: "machine" };
+        setMove((await api<{ move: string }>(`${place}/move`, { json, signal })).move);
+      } else {
+        const json = { stones: failure.stones };
+        const path = `${place}/see?at=${machine.snapshots.at(-1)}`;
+        setMove(asResult((await api<{ value: number }>(path, { json, signal })).value));
+      }
+    };
+    ask().catch((problem) => stop.signal.aborted || complain(problem));
     return () => stop.abort();
   }, [id, failure.title]);
   return (
@@ -195,13 +206,13 @@ function Fails({ id, failure }: { id: string; failure: Failure }) {
         last={failure.last}
         small
         discs={{
-          [failure.right]: { text: "✓", tone: 0 },
-          ...(move && move !== failure.right && { [move]: { text: "✗", tone: 5 } }),
+          ...(machine.plays && { [failure.right]: { text: "✓", tone: 0 } }),
+          ...(machine.plays && move && move !== failure.right && { [move]: { text: "✗", tone: 5 } }),
         }}
       />
       <figcaption>
         <strong lang="en">{failure.title}</strong>
-        <p>{move ? t("paperFailure", { move, right: failure.right }) : t("thinking")}</p>
+        <p>{move ? t(machine.plays ? "paperFailure" : "paperMiscount", { move, right: failure.right }) : t("thinking")}</p>
         <p lang="en">{failure.why}</p>
       </figcaption>
     </figure>

@@ -179,7 +179,7 @@ def _show_flags_as_flags(command: Any, ctx: Any) -> None:
         _show_flags_as_flags(below, ctx)
 
 
-_app = typer.Typer(cls=_lazy_group(GROUPS), rich_markup_mode=None)
+app = typer.Typer(cls=_lazy_group(GROUPS), rich_markup_mode=None)
 
 
 def _show_version(wanted: bool) -> None:
@@ -188,7 +188,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@_app.callback()
+@app.callback()
 def _root(
     version: bool = typer.Option(
         False,
@@ -208,7 +208,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored
         signal.signal(signal.SIGINT, _stop)
     if "_TENGEN_COMPLETE" in os.environ:  # the shell asks for completions
-        typer.main.get_command(_app).main(prog_name="tengen")
+        typer.main.get_command(app).main(prog_name="tengen")
     warnings.showwarning = lambda message, *_: _complain(str(message))  # type: ignore[assignment]
     sys.exit(run(sys.argv[1:]))
 
@@ -236,7 +236,7 @@ def _complain(message: str) -> int:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit status, printing errors as one line."""
-    cli = typer.main.get_command(_app)
+    cli = typer.main.get_command(app)
     try:
         threads = os.environ.get("NUMBA_NUM_THREADS", "")
         if re.fullmatch(r"\s*(0+|-\d+)\s*", threads):  # Numba ignores what is not a number

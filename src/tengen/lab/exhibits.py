@@ -16,13 +16,14 @@ class Failure:
     title: str
     why: str
     size: int
-    moves: str  # as `Board` takes them
-    right: str  # the move of a good player
-    loses: float  # points that the machine's move loses at least, as the strongest network judges
+    stones: Sequence[str] = ()  # rows of the board: `.` empty, `X` black, `O` white
+    moves: str = ""  # as `Board` takes them
+    right: str  # the move of a good player, or the score for a machine that only counts
+    loses: float  # points that the machine is wrong by at least
 
     def board(self) -> Board:
         """Return the position."""
-        return Board(self.size, moves=self.moves)
+        return Board(self.size, setup="/".join(self.stones), moves=self.moves)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class Exhibit:
     model: str = ""  # the finished machine, if it is a model
     player: str = ""  # spec of the machine as a player; {} stands for the model
     counted: str = ""  # what the snapshots are counted by, as "games"
+    start: Sequence[str] = ()  # rows of the position to begin with; an empty board by default
     failures: Sequence[Failure] = ()
 
     @classmethod

@@ -61,6 +61,7 @@ def described(name: str) -> Json:
             "plays": bool(exhibit.player) and _is_there(exhibit),
             "sees": bool(exhibit.model) and _is_there(exhibit),
             "counted": exhibit.counted,
+            "start": list(exhibit.start),
             "snapshots": sorted(snapshots_of(paper)),
             "remake": f"tengen lab snapshots {name}" if exhibit.counted else "",
         },

@@ -225,6 +225,8 @@ def outputs_of(model: Any, board: Board) -> Json:
         found |= {"safe": verdict.safe, "blocks": judged_blocks(verdict, board)}
         if verdict.ownership is not None:
             found["ownership"] = _flat(verdict.ownership)
+        if isinstance(model, Evaluator):
+            found["value"] = finite(float(model.values([board])[0]))
         return found
     if isinstance(model, OwnershipEvaluator):
         found["ownership"] = _flat(model.ownership(board))

@@ -13,7 +13,6 @@ from tengen.papers.scoring_failure.settings import ClassifierSettings
 
 if TYPE_CHECKING:
     from tengen.papers.scoring_failure.games import PaperGames
-    from tengen.papers.scoring_failure.network import Trained
 
 KIND = "scoring-classifier"
 MODEL, FEATURES = "classifier.safetensors", "features.npz"
@@ -33,8 +32,8 @@ def train(
     classifier.safetensors into --out (runs/scoring-classifier).
     """
     from tengen.models import Run, fingerprint
+    from tengen.papers.scoring_failure.classifier import ScoreClassifier
     from tengen.papers.scoring_failure.network import VERSIONS, measure
-    from tengen.papers.scoring_failure.network import train as fit
 
     folder = run.out or Path("runs") / KIND
     settings = run.settings(folder, settings)
@@ -49,11 +48,11 @@ def train(
     data = {"games": fingerprint(*sorted(str(path) for path in files))}
     with Run.open(folder, KIND, settings, data=data, resume=run.resume):
         games = _described(files, folder, version.checked, shown)
-        trained = fit(
-            games, version, steps=settings.steps, passes=settings.passes, seed=settings.seed
-        )
-        _save(folder / MODEL, trained, settings, files)
-    shown.result({**_rates(measure(trained, games)), "model": str(folder / MODEL)})
+        classifier = ScoreClassifier(settings=settings).fit(games)
+        names = ", ".join(path.name for path in files)
+        classifier.save(folder / MODEL, name=KIND, data=f"final scores of {names}")
+    rates = _rates(measure(classifier.trained_, games))
+    shown.result({**rates, "model": str(folder / MODEL)})
 
 
 def evaluate(
@@ -64,12 +63,13 @@ def evaluate(
     shown: Shown,
 ) -> None:
     """Test one of the paper's classifiers on games, or predict the score of every game."""
+    from tengen.papers.scoring_failure.classifier import ScoreClassifier
     from tengen.papers.scoring_failure.network import measure
 
     missing = [str(path) for path in files if not path.exists()]
     if missing:
         raise TengenError(f"{', '.join(missing)}: no such file")
-    trained = _load(model)
+    trained = ScoreClassifier.load(model).trained_
     games = _describe(files, False, shown)
     if not predictions:
         shown.result(_rates(measure(trained, games)), ", ".join(path.name for path in files))
@@ -131,35 +131,6 @@ def _describe(files: list[Path], checked: bool, shown: Shown) -> PaperGames:
         found = paper_games(games, judge, lambda n: step("features", n, len(games)))
     found.source = _source(files, checked)
     return found
-
-
-def _save(path: Path, trained: Trained, settings: ClassifierSettings, files: list[Path]) -> None:
-    from tengen.models import Card, save_model
-    from tengen.models.settings import to_plain
-
-    tensors = {f"parameter_{n}": array for n, array in enumerate(trained.parameters)}
-    if trained.scaling is not None:
-        tensors |= {"mean": trained.scaling.mean, "deviation": trained.scaling.deviation}
-    card = Card(
-        name=KIND, kind=KIND, what="One of the classifiers of Burzillo's paper.",
-        data=f"final scores of {', '.join(path.name for path in files)}",
-        recipe=to_plain(settings), seed=settings.seed,
-    )  # fmt: skip
-    save_model(path, tensors, card)
-
-
-def _load(path: Path) -> Trained:
-    from tengen.models import load_model
-    from tengen.models.settings import from_recipe
-    from tengen.papers.scoring_failure.games import Scaling
-    from tengen.papers.scoring_failure.network import VERSIONS, Trained
-
-    tensors, card = load_model(path, kind=KIND)
-    settings = from_recipe(ClassifierSettings, card.recipe)
-    count = sum(name.startswith("parameter_") for name in tensors)
-    parameters = [tensors[f"parameter_{n}"] for n in range(count)]
-    scaling = Scaling(tensors["mean"], tensors["deviation"]) if "mean" in tensors else None
-    return Trained(VERSIONS[settings.classifier], parameters, [], scaling)
 
 
 LEARNER = Learner(

@@ -201,9 +201,13 @@ _Described = tuple[PaperGames, PaperGames]
 @lru_cache(maxsize=1)
 def _described(path: Path, games: int, tested: int, seed: int) -> _Described:
     """Return the games of one seed, and the games to test on, described."""
+    return paper_games(learning_games(path, games, tested, seed), _judge()), _held_out(path, tested)
+
+
+def learning_games(path: Path, games: int, tested: int, seed: int) -> GameArrays:
+    """Return the games that a seed's classifiers learn from."""
     mine, _ = _split(_scored(path), tested)
-    mine = mine.shuffled(seed).take(np.arange(min(games, len(mine))))
-    return paper_games(mine, _judge()), _held_out(path, tested)
+    return mine.shuffled(seed).take(np.arange(min(games, len(mine))))
 
 
 @cache

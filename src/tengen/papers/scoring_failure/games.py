@@ -172,9 +172,19 @@ def paper_games(
     """
     padded, taken = last_positions(games)
     offset = games.komi.astype(np.float64) - taken[:, BLACK - 1] + taken[:, WHITE - 1]
-    score = -games.score.astype(np.float64)
     sizes = zip(padded, games.rows, games.cols, strict=True)
     grids = [np.ascontiguousarray(grid[:rows, :cols]) for grid, rows, cols in sizes]
+    return described(grids, offset, -games.score.astype(np.float64), judge, done)
+
+
+def described(
+    grids: Sequence[NDArray[np.int8]],
+    offset: FloatArray,
+    score: FloatArray,
+    judge: BlockScorer | None = None,
+    done: Callable[[int], None] = lambda number: None,
+) -> PaperGames:
+    """Describe positions as `paper_games` does; `offset` and `score` are White's, one per game."""
     parts: dict[str, list[Any]] = defaultdict(list)
     blocks = regions = 0
     for g, grid in enumerate(grids):

@@ -193,6 +193,21 @@ def _curves(rows: Evidence) -> PaperReport:
 # ----- Scorers that work -----
 
 
+def learning(data: Path) -> Plot | None:
+    """Return the error of the training that is shown, beside the same with the right sign."""
+    rows = find_evidence(data, "scoring-failure-curves")
+    if rows is None:
+        return None
+    seed, games = rows.run.seeds[0], rows.run.settings["games"][0]
+    lines = []
+    for version, name in (("rpnc", "this training"), ("rpnc-sign", "with the right sign")):
+        one = rows.where(version=version, seed=seed, games=games)
+        if len(one):
+            lines.append(Line(name, one["step"].tolist(), one["error"].tolist()))
+    title = f"Mean error on {games} training games, in points"
+    return Plot(title, "steps", "points", lines, log=True) if lines else None
+
+
 def _scorers(rows: Evidence) -> PaperReport:
     claims: list[ClaimResult] = []
     questions: list[Answer] = []

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import Float32Array, FloatArray, IntArray
+from tengen.board.coordinates import indices_of
 from tengen.board.kernels import new_state
 from tengen.board.layout_kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError, TengenError
@@ -308,11 +309,10 @@ class SymmetryNetwork(StoredLearner):
         kernels.evaluate_afresh(board.state, side, scratch, _SETTLING)
         count = kernels.rate_moves(board.state, seen, side, scratch)
         points, values = scratch.points, scratch.values
-        rows = points[1:count] // (board.cols + 1) - 1
-        cols = (points[1:count] - 1) % (board.cols + 1)
+        places = indices_of(points[1:count], board.rows, board.cols)
         out = np.full(board.rows * board.cols + 1, -np.inf)
         sign = 1.0 if board.turn == WHITE else -1.0
-        out[rows * board.cols + cols] = sign * values[1:count]
+        out[places] = sign * values[1:count]
         out[-1] = sign * values[0]
         return out
 
