@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
+from tengen.board import PASS
 from tengen.errors import TengenError
 from tengen.game.session import BOTH
 from tengen.web import problems as problems_from_files
@@ -255,7 +256,7 @@ async def answer(request: Request, key: str, answer: ProblemAnswer) -> Json:
     board = to_board(body["board"])
     point = board.to_point(answer.move)
     board.play(point)
-    if "answers" in body:
+    if "answers" in body or point == PASS:  # a review does not judge passes
         return rate_answer(services.store, body, None, str(point), time.time())
     found = await ask(request, services.playing, "tasks.lesson", board=to_value(board))
     return rate_answer(services.store, body, found["points_lost"], found["move"], time.time())

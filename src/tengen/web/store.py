@@ -196,10 +196,10 @@ def add_problems(store: Store, problems: list[Json], due: float) -> list[str]:
 def rate_answer(store: Store, body: Json, lost: float | None, move: str, now: float) -> Json:
     """Rate an answer by the points it loses, and set the day when the problem comes back.
 
-    Only the answers of its file solve a problem that has some; nothing is known of their points.
+    Without points, only the answers of its file solve a problem, or else its best move.
     """
     if lost is None:
-        solved = move in body["answers"]
+        solved = move in body.get("answers", [body["best"]])
     else:
         solved = move == body["best"] or lost <= max(body["points_lost"] / _SOLVED, _LEAST)
     days = _PAUSES[min(body["solved"], len(_PAUSES) - 1)] if solved else 1
