@@ -20,6 +20,8 @@ from tengen.library import load_network
 from tengen.network import DESIGNS, DeepNetwork
 from tengen.network.learner import untrained
 from tengen.players.network_search import SearchPlayer
+from tengen.players.simple import SamplePlayer
+from tengen.players.tengen import find_level
 from tengen.web.wasm.networks import as_in_page, page_network
 
 ROOT = Path(__file__).parents[2]
@@ -197,6 +199,18 @@ def test_searches_are_equal(tmp_path: Path) -> None:
         assert [line[:2] for line in answer] == [line[:2] for line in wanted]
         scores = [line[2] for line in answer], [line[2] for line in wanted]
         assert np.abs(np.subtract(*scores)).max() < 1e-3
+
+
+def test_levels_draw_with_the_same_chances(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    network = rounded(load_network("tengen-small"))
+    boards = [play_random(Board(9), plies, rng) for plies in (0, 40, 78)]
+    boards += [play_random(Board(9), 200, rng)]
+    for level in (1, 5, 6):
+        player = SamplePlayer(model=network, temperature=find_level(level).temperature)
+        found = ask_network("level", network, [boards], tmp_path, level)
+        for board, chances in zip(boards, found, strict=True):
+            assert np.abs(np.array(chances) - player.shares(board)).max() < 1e-4
 
 
 @pytest.mark.slow
