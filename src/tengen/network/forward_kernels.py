@@ -9,6 +9,7 @@ needs is an argument, so that it runs in the browser as it is.
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 from tengen.jit import kernel
@@ -190,3 +191,20 @@ def transform(free, places, inputs, scale, g, maps, out):
                     total = half[a, 0] * g[b, 0] + half[a, 1] * g[b, 1] + half[a, 2] * g[b, 2]
                     place = ((a * size + b) * (maps // COLS) + strip) * maps + k
                     out[place * COLS + lane] = total
+
+
+def _transform(free, places, inputs, scale, g, maps, out):
+    """Do the same by NumPy: without the JIT, the kernel would take minutes."""
+    order, size = places.shape[0], g.shape[0]
+    laid = free.reshape(-1, inputs, order * 9)[:, :, places].reshape(-1, inputs, order, order, 9)
+    laid = laid.transpose(0, 2, 1, 3, 4).reshape(-1, inputs * order, 3, 3)
+    laid = (laid * scale[: len(laid), None, None, None]).astype(np.float64)
+    whole = np.zeros((size * size, maps, maps), np.float32)
+    found = np.einsum("ai,oxij,bj->abxo", g, laid, g, optimize=True)
+    whole[:, : inputs * order, : len(laid)] = found.reshape(size * size, *found.shape[2:])
+    strips = whole.reshape(size * size, maps, maps // COLS, COLS).transpose(0, 2, 1, 3)
+    out[:] = strips.ravel()
+
+
+if numba.config.DISABLE_JIT:
+    transform = _transform

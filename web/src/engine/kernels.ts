@@ -1,5 +1,5 @@
 // Written by tengen.web.wasm.build from entries.py; do not edit. Digest of the sources:
-// 42e9b6f4052100c5f4e4b72c4fdc2ac4
+// 47f75e068aacf2c703dbd86b0a3d680f
 
 /** A place in the memory of the kernels, in bytes. */
 export type Address = number;
