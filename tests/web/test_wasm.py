@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+import threading
+from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +25,13 @@ from tengen.library import load_network
 from tengen.network import DESIGNS, DeepNetwork
 from tengen.network.learner import untrained
 from tengen.players.network_search import SearchPlayer
+from tengen.players.simple import SamplePlayer
+from tengen.players.tengen import find_level
 from tengen.web.wasm.networks import as_in_page, page_network
 
 ROOT = Path(__file__).parents[2]
 MODULE = ROOT / "web" / "public" / "tengen.wasm"
+ENGINE = ROOT / "web" / "src" / "engine"
 DRIVERS = Path(__file__).parent / "engine"
 
 
@@ -36,6 +44,24 @@ def bundled(driver: str, folder: Path) -> Path:
          f"--outfile={out}", "--log-level=warning"], check=True,
     )  # fmt: skip
     return out
+
+
+@pytest.fixture
+def folder_with_workers(tmp_path: Path) -> Path:
+    """Write a page whose workers search, with all that it loads."""
+    esbuild = need("esbuild")
+    sources = [f"page={DRIVERS / 'page.ts'}", f"worker={ENGINE / 'worker.ts'}"]
+    subprocess.run(
+        [esbuild, *sources, "--bundle", "--format=esm", f"--outdir={tmp_path}",
+         "--log-level=warning"], check=True,
+    )  # fmt: skip
+    shutil.copyfile(MODULE, tmp_path / "tengen.wasm")
+    (tmp_path / "network").write_bytes(page_network(load_network("tengen-small")))
+    page = (
+        '<!doctype html><title>workers</title><body><script type="module" src="page.js"></script>'
+    )
+    (tmp_path / "index.html").write_text(page)
+    return tmp_path
 
 
 def hash_of(mask: np.ndarray[Any, Any]) -> int:
@@ -197,6 +223,34 @@ def test_searches_are_equal(tmp_path: Path) -> None:
         assert [line[:2] for line in answer] == [line[:2] for line in wanted]
         scores = [line[2] for line in answer], [line[2] for line in wanted]
         assert np.abs(np.subtract(*scores)).max() < 1e-3
+
+
+def test_levels_draw_with_the_same_chances(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    network = rounded(load_network("tengen-small"))
+    boards = [play_random(Board(9), plies, rng) for plies in (0, 40, 78)]
+    boards += [play_random(Board(9), 200, rng)]
+    for level in (1, 5, 6):
+        player = SamplePlayer(model=network, temperature=find_level(level).temperature)
+        found = ask_network("level", network, [boards], tmp_path, level)
+        for board, chances in zip(boards, found, strict=True):
+            assert np.abs(np.array(chances) - player.shares(board)).max() < 1e-4
+
+
+def test_workers_search_in_a_browser(
+    folder_with_workers: Path, open_page: Callable[..., Any]
+) -> None:
+    serve = partial(SimpleHTTPRequestHandler, directory=folder_with_workers)
+    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = open_page(f"http://127.0.0.1:{server.server_port}/")
+        page.wait_for_function("'found' in globalThis")
+        found = page.evaluate("found")
+        server.shutdown()
+    board = Board(9, rules="chinese", moves="B E5 W G7")
+    network = rounded(load_network("tengen-small"))
+    wanted = [line[:2] for line in searched(network, board, 30)]
+    assert found == {"both": [wanted] * 2, "refused": "move 2 is not legal", "stopped": True}
 
 
 @pytest.mark.slow

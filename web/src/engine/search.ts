@@ -124,7 +124,7 @@ export class Search {
 }
 
 /** Return the likeliest moves (as kernels number points) that fill no own eye, and the pass. */
-function likelyMoves(board: Board, priors: Float64Array, width: number): [number[], number[]] {
+export function likelyMoves(board: Board, priors: Float64Array, width: number): [number[], number[]] {
   const { engine } = board;
   const points = board.rows * board.cols;
   const order = [...priors.keys()].sort((a, b) => priors[b]! - priors[a]! || a - b).slice(0, width + 1);

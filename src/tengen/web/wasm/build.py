@@ -234,6 +234,7 @@ def _constants() -> list[str]:
 
     from tengen.board import counting_kernels, layout_kernels
     from tengen.board.rules import KO_NUMBERS, PRESETS
+    from tengen.players.tengen import LEVELS
 
     named = {name: value for name, value in vars(layout_kernels).items() if name.isupper()}
     kinds = {name: value for name, value in vars(counting_kernels).items()
@@ -246,6 +247,7 @@ def _constants() -> list[str]:
         "RULES": rules,
         "NETWORK": _network(),
         "SEARCH": _search(),
+        "LEVELS": {n: asdict(level) for n, level in LEVELS.items()},
     }
     return [f"export const {name} = {json.dumps(value)} as const;\n"
             for name, value in constants.items()]  # fmt: skip
