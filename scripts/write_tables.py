@@ -8,6 +8,7 @@ rows PAPER KEY                                  a table of its report
 rows all headlines                              the headline claims of all papers
 rows ladder SIZE                                a shipped ladder
 rows levels all                                 the levels of `tengen` on the shipped ladders
+rows ranks all                                  the lines that ranks are estimated from, tested
 rows matches now|earlier|headlines              matches with other programs, from `matches.toml`
 """
 
@@ -35,10 +36,12 @@ from tengen.lab.report import (
     report_of,
 )
 from tengen.players.tengen import LEVELS
+from tengen.reviews.strength import deviation, fitted, lines, rank_at
 from tengen.statistics import wilson
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_SIDE_MOVES = {"9x9": 25, "19x19": 110}  # of one side of a whole game, about
 _PART = re.compile(r"(<!-- rows ([\w-]+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -52,6 +55,7 @@ def written(text: str, links: str = "") -> str:
             "ladder": _ladder,
             "levels": lambda _: _levels(),
             "matches": _matches,
+            "ranks": lambda _: _ranks(),
         }
         text = wide[source](name) if source in wide else _of_paper(source, name)
         return found[1] + text + found[4]
@@ -160,6 +164,27 @@ def _won(match: dict[str, Any]) -> str:
     """Return games won of games played, and the interval of their share in percent."""
     low, high = wilson(match["won"], match["games"])
     return f"{match['won']} of {match['games']} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def _ranks() -> str:
+    """Return the lines of ranks, their widths for whole games, and their tests."""
+    tests = {test["board"]: test for test in fitted()["tests"]}
+    rows = []
+    for board, line in lines().items():
+        test, length = tests[board], _SIDE_MOVES[board]
+        widths = (1.96 * deviation(line, games, games * length) for games in (10, 40))
+        rows.append(
+            [
+                board,
+                f"{rank_at(line.lowest)} to {rank_at(line.highest)}",
+                *(f"± {width:.1f}" for width in widths),
+                f"{test['players']}, {test['moves'] / test['players']:.0f} moves each",
+                f"{test['error']:.1f}, {test['half_width']:.1f}",
+                f"{test['inside']} of {test['players']}",
+            ]
+        )
+    columns = ["board", "ranks", "10 whole games", "40", "test players", "error, half interval"]
+    return _table([*columns, "inside"], rows)
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

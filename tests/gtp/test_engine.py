@@ -302,3 +302,19 @@ def test_another_player_takes_over_and_the_first_is_closed() -> None:
 def test_a_clock_that_cannot_be_is_refused(talk, left: str) -> None:
     assert talk.refused(f"time_left b {left} 0") and talk.refused(f"time_settings {left} 0 0")
     assert talk("time_left b 1e9 0") == ""
+
+
+def test_a_game_in_the_order_of_gtp2ogs(talk) -> None:
+    offered = set(talk("list_commands").split())
+    assert {"kgs-time_settings", "place_free_handicap", "showboard", "time_left"} <= offered
+    talk("boardsize 9\r", "clear_board\r", "komi 0.5\r")
+    stones = talk("place_free_handicap 3\r").split()
+    assert len(stones) == 3 and len(set(stones)) == 3 and "pass" not in stones
+    talk(
+        "kgs-time_settings byoyomi 600 30 5\r", "time_left black 600 0\r", "time_left white 28 5\r"
+    )
+    assert talk("genmove white\r") not in stones
+    # The connection broke: a new process gets the game again.
+    talk("boardsize 9\r", "clear_board\r", "komi 0.5\r", f"set_free_handicap {' '.join(stones)}\r")
+    talk("time_settings 600 30 1\r", "time_left white 600 0\r")
+    assert talk("genmove white\r") not in stones

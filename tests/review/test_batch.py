@@ -213,7 +213,8 @@ def test_the_interval_needs_five_games_and_respects_zero() -> None:
 
 
 def test_the_page_of_many_games_shows_names_as_text() -> None:
-    player = {"name": "<Anna>", "against_rank": None, **sum_up_sides([([], "")] * 3)}
+    known = {"name": "<Anna>", "against_rank": None, "estimates": []}
+    player = {**known, **sum_up_sides([([], "")] * 3)}
     summary = {**summarise([]), "all": sum_up_sides([]), "players": [player], "faults": ["<b>"]}
     page = make_index([], summary, ReviewSettings())
     assert (

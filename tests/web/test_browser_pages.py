@@ -373,3 +373,43 @@ def test_the_library_finds_games_by_words(server, open_page, client, assert_acce
     search.fill("nobody of this name")
     assert row.count() == 0
     assert_accessible(page)
+
+
+def test_settings_are_kept_in_the_browser(server, open_page, assert_accessible):
+    page = open_page(f"{server.url}/#/study")
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("checkbox", name="Animations").uncheck()
+    page.get_by_role("checkbox", name="Sound").uncheck()
+    page.get_by_label("Colours").select_option("dark")
+    assert_accessible(page)
+    page.get_by_role("button", name="Close").click()
+    page.reload()
+    kept = page.evaluate("({...document.documentElement.dataset})")
+    assert kept["theme"] == "dark" and kept["moving"] == "off"
+    page.get_by_role("button", name="Settings").click()
+    assert not page.get_by_role("checkbox", name="Sound").is_checked()
+    with page.expect_navigation():
+        page.get_by_label("Language").select_option("de")
+    page.get_by_role("heading", name="Studieren").wait_for()
+
+
+def test_problems_of_a_collection_and_the_first_ones_are_solved(
+    make_server, open_page, click, assert_accessible
+):
+    server = make_server()
+    page = open_page(f"{server.url}/#/problems")
+    page.get_by_text("None yet.").wait_for()
+    assert_accessible(page)
+    drop(page, "two.sgf", "(;SZ[9]GN[Corner]AB[ba][bb]AW[ca][cb]PL[W];W[dd])(;SZ[9];B[ee])")
+    page.get_by_role("link", name="Corner").click()
+    page.get_by_role("heading", name="Find the better move").wait_for()
+    click(page, "J1")
+    page.get_by_text("J1 is not the solution").wait_for()
+    page.get_by_role("button", name="Try again").click()
+    click(page, "D6")
+    page.get_by_text("Solved with D6").wait_for()
+    page.get_by_role("link", name="All problems").click()
+    page.get_by_role("button", name="Add the first problems").click()
+    page.get_by_role("link", name=re.compile("^Solve .* now")).click()
+    page.get_by_role("heading", name="Find the better move").wait_for()
+    page.locator(".shudan-marker_cross").wait_for()

@@ -8,6 +8,7 @@ import json
 import time
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ import httpx
 from tengen.records import loads
 from tengen.web import tasks
 from tengen.web.artifacts import metrics
+from tengen.web.problems import shipped
 from tengen.web.workers import Context
 
 Wait = Callable[..., Any]
@@ -306,3 +308,46 @@ def test_metrics_are_read_while_they_are_written(tmp_path):
     found = metrics(path)
     assert found["over"] == "step" and found["rows"] == 2
     assert found["columns"] == {"step": [1.0, 2.0], "loss": [2.5, None]}
+
+
+COLLECTION = """(;SZ[9]GN[First]AB[ba][bb][ab]AW[ca][cb][cc][bc][ac]PL[W]
+(;W[aa]C[wrong])(;W[dd];B[ee]C[RIGHT]))
+(;SZ[9]AB[cc]AW[gg];B[ee])
+(;SZ[9];B[ee];W[cc])"""
+
+
+def test_a_collection_of_problems_is_judged_by_its_solutions(make_server):
+    with make_server().client() as client:
+        post = partial(client.post, headers=SGF)
+        for _ in range(2):  # the second time adds nothing
+            found = post("/api/problems/upload", content=COLLECTION).json()
+            assert len(found["ids"]) == 2 and found["others"] == 1
+        entries = client.get("/api/problems").json()
+        assert len(entries) == 2 and all(one["due"] <= time.time() for one in entries)
+        first = next(one["id"] for one in entries if one["title"] == "First")
+        place = f"/api/problems/{first}"
+        assert client.get(place).json()["you"] == "white"
+        wrong = client.post(f"{place}/answer", json={"move": "E5"}).json()
+        assert not wrong["solved"] and wrong["best"] == "D6"
+        pauses = []
+        for _ in range(3):
+            answer = client.post(f"{place}/answer", json={"move": "d6"}).json()
+            assert answer["solved"]
+            pauses.append(answer["due"] - time.time())
+        assert pauses == sorted(pauses) and pauses[2] > 2 * pauses[0]
+        none = post("/api/problems/upload?name=game.sgf", content="(;SZ[9];B[ee])")
+        assert none.status_code == 422 and "game.sgf" in none.json()["detail"]
+
+
+def test_the_first_problems_can_be_solved(make_server):
+    with make_server().client() as client:
+        ids = client.post("/api/problems/start").json()
+        assert len(ids) >= 5 and ids == client.post("/api/problems/start").json()
+        assert len(client.get("/api/problems").json()) == len(ids)
+        for key, body in zip(ids, shipped(), strict=True):
+            shown = client.get(f"/api/problems/{key}").json()
+            assert shown["you"] == body["colour"] and body["best"] not in shown["illegal"]
+        worst = client.post(f"/api/problems/{ids[0]}/answer", json={"move": "pass"}).json()
+        assert not worst["solved"]
+        best = client.post(f"/api/problems/{ids[0]}/answer", json={"move": worst["best"]}).json()
+        assert best["solved"]

@@ -14,7 +14,12 @@ from tests.needs import need
 from tengen.board import BLACK, PASS, WHITE, Board, index_of
 from tengen.board import kernels as k
 from tengen.board.counting import count_area, count_territory
+from tengen.board.playouts import play_random
 from tengen.board.rules import KO_NUMBERS, PRESETS
+from tengen.library import load_network
+from tengen.network import DESIGNS, DeepNetwork
+from tengen.network.learner import untrained
+from tengen.web.wasm.networks import page_network
 
 ROOT = Path(__file__).parents[2]
 MODULE = ROOT / "web" / "public" / "tengen.wasm"
@@ -115,3 +120,52 @@ def test_many_games_are_equal(tmp_path: Path) -> None:
     for part in range(20):
         rng = np.random.default_rng(100 + part)
         assert replay([random_game(rng, i) for i in range(500)], tmp_path) == "500"
+
+
+def rounded(network: DeepNetwork) -> DeepNetwork:
+    """Round the weights of a network as its file for the page does."""
+    network.weights_ = {
+        name: weights.astype(np.float16).astype(np.float32)
+        for name, weights in network.weights_.items()
+    }
+    return network
+
+
+def evaluate(
+    network: DeepNetwork, groups: list[list[Board]], folder: Path, times: int = 0
+) -> list[dict[str, Any]]:
+    """Evaluate groups of boards in Node."""
+    (folder / "network").write_bytes(page_network(network))
+    games = [
+        {"size": boards[0].rows, "rules": boards[0].rules.name, "komi": boards[0].komi,
+         "moves": [[-1 if p == PASS else index_of(p, b.rows, b.cols) for _, p in b.moves]
+                   for b in boards]}
+        for boards in groups
+    ]  # fmt: skip
+    (folder / "games.json").write_text(json.dumps(games))
+    script = bundled("evaluate", folder)
+    command = ["node", script, MODULE, folder / "network", folder / "games.json", str(times)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def test_the_network_says_the_same(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    groups = [
+        [play_random(Board(size, rules=rules), int(rng.integers(0, size * size)), rng)
+         for _ in range(count)]
+        for size, rules, count in ((9, "chinese", 10), (19, "japanese", 1), (5, "aga", 3))
+    ]  # fmt: skip
+    for network in (load_network("tengen-small"), untrained(DESIGNS["tiny-judge"])):
+        rounded(network)
+        for boards, found in zip(groups, evaluate(network, groups, tmp_path), strict=True):
+            for said, wanted in zip(found["answers"], network.evaluate(boards), strict=True):
+                best = wanted.priors if wanted.best is None else wanted.best
+                assert np.abs(said["priors"] - wanted.priors).max() < 1e-4
+                assert np.abs(said["best"] - best).max() < 1e-4
+                assert np.abs(said["ownership"] - wanted.ownership).max() < 1e-4
+                assert said["winProbability"] == pytest.approx(wanted.win_probability, abs=1e-4)
+                assert said["score"] == pytest.approx(wanted.score, abs=1e-4, rel=1e-4)
+                assert said["spread"] == pytest.approx(wanted.spread, rel=1e-4)

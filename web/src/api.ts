@@ -57,6 +57,19 @@ export async function api<T>(path: string, options: Options = {}): Promise<T> {
 
 export type Colour = "black" | "white";
 
+/** The player or model that a paper's exhibit shows. */
+export interface Machine {
+  size: number;
+  model: string;
+  plays: boolean;
+  sees: boolean;
+  counted: string;
+  snapshots: number[];
+  /** Rows of the position to begin with; none for an empty board. */
+  start: string[];
+  remake: string;
+}
+
 export interface Opponent {
   id: string;
   name: string;

@@ -1,10 +1,9 @@
 // Play against a paper's machine, or let two machines play each other move by move.
 
 import { useEffect, useState } from "preact/hooks";
-import { api, type Opponent } from "./api";
+import { api, type Machine, type Opponent } from "./api";
 import { Board } from "./board";
 import { t } from "./i18n";
-import type { Machine } from "./papers";
 import { useLoaded } from "./parts";
 import { asResult } from "./points";
 import { asked, EMPTY, useBoard, type Source } from "./source";

@@ -1,10 +1,9 @@
 // A machine on the visitor's position: as it is in the end, or as it was at any point of its training.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, type BoardState, type Guess, type WholeGame } from "./api";
+import { api, type BoardState, type Guess, type Machine, type WholeGame } from "./api";
 import { Board, type Disc } from "./board";
 import { t, type Key } from "./i18n";
-import type { Machine } from "./papers";
 import { Choice } from "./parts";
 import { asResult, filled, inRows, percent } from "./points";
 import { asked, EMPTY, useBoard, type Source } from "./source";

@@ -18,7 +18,7 @@ import { Reviewed, ReviewPage } from "./review";
 import { Reviews } from "./reviews";
 import { Score } from "./score";
 import { language, LANGUAGES, store, stored, t, type Key } from "./i18n";
-import { useKeys } from "./parts";
+import { Tick, useKeys } from "./parts";
 import { ProblemPage, Problems } from "./problems";
 import { See } from "./see";
 import { isSoundOn, knock, setSound } from "./sound";
@@ -82,50 +82,69 @@ function useHash(): [string, string] {
 
 const THEMES = { auto: "themeAuto", light: "themeLight", dark: "themeDark" } as const;
 
-/** Colours, language and sound, kept in this browser. */
+/** Colours, language, sound and movement, kept in this browser. */
 function Preferences() {
+  const dialog = useRef<HTMLDialogElement>(null);
   const [theme, setTheme] = useState(() => stored("theme", "auto"));
+  const [moving, setMoving] = useState(() => stored("moving", "on") === "on");
   const [sound, setSounding] = useState(isSoundOn);
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
     store("theme", theme);
   }, [theme]);
+  useEffect(() => {
+    document.documentElement.dataset.moving = moving ? "on" : "off";
+    store("moving", moving ? "on" : "off");
+  }, [moving]);
   return (
     <div class="preferences">
-      <button
-        class="plain"
-        aria-pressed={sound}
-        aria-label={t("sound")}
-        title={t("sound")}
-        onClick={() => {
-          setSound(!sound);
-          setSounding(!sound);
-          knock();
-        }}
-      >
-        {sound ? "♪" : <s>♪</s>}
+      <button class="plain" aria-label={t("settings")} title={t("settings")} onClick={() => dialog.current!.showModal()}>
+        <svg viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M4 7h9M19 7h1M4 17h1M11 17h9M16 4.5v5M8 14.5v5" />
+        </svg>
       </button>
-      <select aria-label={t("colours")} value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
-        {Object.entries(THEMES).map(([name, key]) => (
-          <option key={name} value={name}>
-            {t(key)}
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label={t("language")}
-        value={language}
-        onChange={(e) => {
-          store("language", e.currentTarget.value);
-          location.reload();
-        }}
-      >
-        {LANGUAGES.map(([code, name]) => (
-          <option key={code} value={code} lang={code}>
-            {name}
-          </option>
-        ))}
-      </select>
+      <dialog ref={dialog} class="keys settings" aria-labelledby="settings-title">
+        <h2 id="settings-title">{t("settings")}</h2>
+        <Tick
+          checked={sound}
+          onChange={(on) => {
+            setSound(on);
+            setSounding(on);
+            knock();
+          }}
+          text={t("sound")}
+        />
+        <Tick checked={moving} onChange={setMoving} text={t("animations")} />
+        <label class="field">
+          {t("colours")}
+          <select value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
+            {Object.entries(THEMES).map(([name, key]) => (
+              <option key={name} value={name}>
+                {t(key)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          {t("language")}
+          <select
+            value={language}
+            onChange={(e) => {
+              store("language", e.currentTarget.value);
+              location.reload();
+            }}
+          >
+            {LANGUAGES.map(([code, name]) => (
+              <option key={code} value={code} lang={code}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <form method="dialog">
+          <button class="primary">{t("close")}</button>
+        </form>
+      </dialog>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // The papers: a list, and one exhibit for each, made of what its folder and its rows say.
 
 import { useEffect, useState } from "preact/hooks";
-import { api, type BoardState } from "./api";
+import { api, type BoardState, type Machine } from "./api";
 import { Board } from "./board";
 import { Duel } from "./duel";
 import { t } from "./i18n";
@@ -18,18 +18,6 @@ interface Listed {
   authors: string;
   year: number;
   line: string;
-}
-
-export interface Machine {
-  size: number;
-  model: string;
-  plays: boolean;
-  sees: boolean;
-  counted: string;
-  snapshots: number[];
-  /** Rows of the position to begin with; none for an empty board. */
-  start: string[];
-  remake: string;
 }
 
 interface Failure extends BoardState {

@@ -1,4 +1,4 @@
-// Problems made of your own mistakes: find the better move, now and again another day.
+// Problems of your own mistakes and of collections: find the move, now and again another day.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Marker } from "@sabaki/shudan";
@@ -6,7 +6,7 @@ import { api, type BoardState, type Colour } from "./api";
 import { Board, BoardText, type Disc } from "./board";
 import { moveName } from "./hints";
 import { language, t } from "./i18n";
-import { Loading, Stone, useLoaded } from "./parts";
+import { Drop, Loading, Stone, useLoaded } from "./parts";
 import { afterMove } from "./rules";
 import { knock } from "./sound";
 import { complain } from "./status";
@@ -19,6 +19,7 @@ export interface Entry {
   points_lost: number;
   solved: number;
   due: number;
+  title?: string;
 }
 
 interface Problem extends BoardState {
@@ -27,11 +28,13 @@ interface Problem extends BoardState {
   move: string;
   points_lost: number;
   you: Colour;
+  title: string;
 }
 
 interface Verdict {
   solved: boolean;
-  points_lost: number;
+  /** Nothing is known of the points where a file says what is right. */
+  points_lost: number | null;
   best: string;
   due: number;
   move: string;
@@ -46,6 +49,23 @@ function day(seconds: number): string {
 export function Problems() {
   const [entries, reload] = useLoaded<Entry[]>("/problems");
   const due = entries?.filter(isDue) ?? [];
+  const [adding, setAdding] = useState(false);
+  const start = async () => {
+    setAdding(true);
+    await api<string[]>("/problems/start", { method: "POST" }).catch(complain);
+    setAdding(false);
+    reload();
+  };
+  const upload = async (files: File[]) => {
+    setAdding(true);
+    for (const file of files) {
+      const query = new URLSearchParams({ name: file.name });
+      const found = await api<{ ids: string[]; unread: string[] }>(`/problems/upload?${query}`, { body: file }).catch(complain);
+      if (found?.unread.length) complain(found.unread.join("; "));
+    }
+    setAdding(false);
+    reload();
+  };
   const forget = async (id: string) => {
     await api(`/problems/${encodeURIComponent(id)}`, { method: "DELETE" }).catch(complain);
     reload();
@@ -63,18 +83,25 @@ export function Problems() {
           ) : (
             <span class="note">{t(entries.length ? "nothingDue" : "problemsEmpty")}</span>
           )}
+          {!entries.some((one) => one.id.startsWith("start-")) && (
+            <button class={entries.length ? undefined : "primary"} disabled={adding} onClick={() => void start()}>
+              {t("addFirstProblems")}
+            </button>
+          )}
         </p>
       )}
+      <Drop onFiles={(files) => void upload(files)}>{t(adding ? "reading" : "dropProblems")}</Drop>
       <ul class="games">
         {entries?.map((one) => (
           <li key={one.id}>
             <a href={`#/problems/${encodeURIComponent(one.id)}`}>
               <Stone colour={one.colour} />
               <span>
-                {one.size}×{one.size}, {t("atMove", { n: one.number })}
+                {one.title || `${one.size}×${one.size}, ${t("atMove", { n: one.number })}`}
               </span>
               <span class="meta">
-                {t("lostPoints", { points: one.points_lost.toFixed(1) })} ·{" "}
+                {one.solved > 0 && `${t("solvedTimes", { n: one.solved })} · `}
+                {one.points_lost > 0 && `${t("lostPoints", { points: one.points_lost.toFixed(1) })} · `}
                 {isDue(one) ? t("dueNow") : day(one.due)}
               </span>
             </a>
@@ -122,7 +149,7 @@ export function ProblemPage({ id }: { id: string }) {
   const next = others.find(isDue) ?? others[0];
   const marks: Record<string, Marker> = {};
   const discs: Record<string, Disc> = {};
-  if (!tried) marks[problem.move] = { type: "cross" };
+  if (!tried && problem.move) marks[problem.move] = { type: "cross" };
   if (verdict && (verdict.solved || shown) && verdict.best !== "pass")
     discs[verdict.best] = { text: "A", tone: 0 };
   const state = tried ?? problem;
@@ -142,22 +169,25 @@ export function ProblemPage({ id }: { id: string }) {
       <div class="side">
         <h1>{t("findBetter")}</h1>
         <p>
-          {t("problemQuestion", {
-            colour: t(problem.you),
-            move: moveName(problem.move),
-            points: problem.points_lost.toFixed(1),
-          })}
+          {problem.title && <strong>{problem.title}. </strong>}
+          {problem.move
+            ? t("problemQuestion", {
+                colour: t(problem.you),
+                move: moveName(problem.move),
+                points: problem.points_lost.toFixed(1),
+              })
+            : t("toMove", { colour: t(problem.you) })}
         </p>
         <p class="status" role="status">
           {tried && !verdict && t("thinking")}
           {verdict &&
-            t(verdict.solved ? "solved" : "notSolved", {
+            t(verdict.solved ? "solved" : verdict.points_lost === null ? "notRight" : "notSolved", {
               move: moveName(verdict.move),
-              points: verdict.points_lost.toFixed(1),
+              points: verdict.points_lost?.toFixed(1) ?? "",
               day: day(verdict.due),
             })}
         </p>
-        {verdict && (verdict.solved || shown) && <p>{t("bestWas", { move: moveName(verdict.best) })}</p>}
+        {verdict && (verdict.solved || shown) && <p>{t(verdict.points_lost === null ? "rightWas" : "bestWas", { move: moveName(verdict.best) })}</p>}
         <div class="actions">
           {verdict && !verdict.solved && (
             <>

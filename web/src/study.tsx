@@ -265,7 +265,7 @@ export function Study({ code }: { code: string }) {
           </label>
         )}
         <p class="meta">
-          {[root.props.PB?.[0], root.props.PW?.[0]].filter(Boolean).join(" – ")}{" "}
+          {[root.props.PB?.[0], root.props.PW?.[0]].filter(Boolean).join(" – ")} ·{" "}
           {t("toMove", { colour: t(state.turn) })}
         </p>
         <Tree root={root} current={node} go={setNode} />

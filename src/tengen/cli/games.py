@@ -278,6 +278,7 @@ def review(
     """
     from tengen.records.corpus import packed_games
     from tengen.reviews.batch import review_library
+    from tengen.reviews.strength import LEAST_GAMES
     from tengen.web.tasks import review_page
 
     faults: list[str] = []
@@ -310,9 +311,14 @@ def review(
             found = {key: each[key] for key in ("file", "game", "summary")}
             values.append({**found, **files_, "moves": each["rows"], "seconds": seconds})
     if not shown.as_json(values):
-        everybody = encoder.loads((folder / "summary.json").read_text(encoding="utf-8"))["all"]
+        summary = encoder.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        everybody = summary["all"]
         lost = everybody["mean_points_lost"] or 0.0
         print(f"{len(values)} games, {everybody['moves']} moves: {lost:.2f} points lost per move")
+        for player in summary["players"]:
+            told = [each["told"] for each in player["estimates"] if each["games"] >= LEAST_GAMES]
+            if told:
+                print(f"{player['name']}: estimated rank {'; '.join(told)}")
         print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
 
 

@@ -1,8 +1,8 @@
 """Run a trained network: on the processor, without PyTorch, or on a GPU through PyTorch.
 
 On the processor, tied kernels are laid out once, norms are folded into them where nothing lies in
-between, and the layers run in Numba (see `engine_kernels`). Arrays have the shape positions x rows
-x columns x maps. One call uses one thread; several threads may call at once.
+between, and one kernel runs the layers (see `forward_kernels`). Arrays have the shape positions x
+rows x columns x maps. One call uses one thread; several threads may call at once.
 
 A GPU gives the same results up to rounding, by default in half precision.
 """
@@ -27,6 +27,7 @@ from tengen.arrays import Float32Array
 from tengen.errors import SpecError
 from tengen.extras import import_extra
 from tengen.network import engine_kernels as kernels
+from tengen.network import forward_kernels as forward
 from tengen.network.engine_kernels import COLS, LINE, ROWS, WIDTH
 from tengen.network.inputs import (
     FIRST_BOARD_PLANE,
@@ -37,18 +38,19 @@ from tengen.network.inputs import (
     TABLE,
     Positions,
 )
-from tengen.network.layers import Layers, lay_out
+from tengen.network.layers import lay_out, tied_places
 from tengen.network.settings import (
     LIFTING_SIZE,
+    POOL_EVERY,
     SCORE_SCALE,
     Design,
     size_factor,
 )
 
-_EPSILON = 1e-5
+EPSILON = 1e-5
 _MOST_AT_ONCE = 32
 """Positions evaluated at once; more would not fit the processor's cache."""
-_TILES_AT_ONCE = 48
+TILES_AT_ONCE = 48
 """Tiles transformed at once, for the same reason."""
 _USUAL_BATCH, _WEIGHTS_COST = 8, 16
 """Positions in a typical search batch, and the cost of loading the weights, in tiles."""
@@ -97,11 +99,11 @@ class EngineOutput(NamedTuple):
         return cls(*joined)
 
 
-class Engine(Layers[Float32Array]):
+class Engine:
     """A network laid out for the processor."""
 
     def __init__(self, weights: Mapping[str, NDArray[Any]], design: Design) -> None:
-        super().__init__(design)
+        self.design = design
         self._weights = {name: np.asarray(w, np.float32) for name, w in weights.items()}
         self._maps = _rounded(design.fields * design.order, COLS)
         """Number of maps, padded with zero maps so that vectors are full."""
@@ -112,12 +114,14 @@ class Engine(Layers[Float32Array]):
         self._codes = np.ascontiguousarray(np.einsum("bp,kpm->bkm", TABLE, points))
         moves = self._lift[:, len(POINT_PLANES) : FIRST_BOARD_PLANE]
         self._last_moves = np.ascontiguousarray(moves.transpose(1, 0, 2))
-        names = [f"blocks.{i}" for i in range(design.blocks)]
-        self._norms = [self._norm(f"{name}.norm1") for name in names] + [self._norm("norm")]
-        self._between = [self._norm(f"{name}.norm2") for name in names]
-        # Cache two tile sizes: the kernels of `tengen-large` take 57 MB each.
-        self._kernels = lru_cache(maxsize=2)(self._transformed)
-        self._heads = {name: self._head(name) for name in ("move_fields", "value_fields")}
+        step = max(WIDTH, COLS // design.order)
+        self._plan = np.array(
+            [design.fields, design.order, design.blocks, POOL_EVERY, design.head_fields,
+             _rounded(design.head_fields, step), design.move_outputs, design.value_hidden],
+            np.int64,
+        )  # fmt: skip
+        # Keep two tile sizes: the kernels of `tengen-large` take 57 MB each.
+        self._layers = lru_cache(maxsize=2)(self._laid_out)
         self._constants = lru_cache(maxsize=8)(self._constant_maps)
 
     def kernel(self, name: str) -> Float32Array:
@@ -127,31 +131,48 @@ class Engine(Layers[Float32Array]):
     def affine(self, name: str) -> tuple[Float32Array, Float32Array]:
         """Return the factor and the addend of each map in a norm."""
         get, order = self._weights.__getitem__, self.design.order
-        scale = get(f"{name}.gain") / np.sqrt(get(f"{name}.variance") + np.float32(_EPSILON))
+        scale = get(f"{name}.gain") / np.sqrt(get(f"{name}.variance") + np.float32(EPSILON))
         shift = get(f"{name}.bias") - get(f"{name}.mean") * scale
         return np.repeat(scale, order), np.repeat(shift, order)
 
-    def _norm(self, name: str) -> tuple[Float32Array, Float32Array]:
-        """Return the same, padded with zeros for the zero maps."""
-        scale, shift = self.affine(name)
-        return _widened(scale, self._maps), _widened(shift, self._maps)
+    def _norm(self, name: str) -> Float32Array:
+        """Return both, padded with zeros for the zero maps."""
+        return np.stack([_widened(part, self._maps) for part in self.affine(name)])
 
-    def _transformed(self, tile: int) -> list[tuple[Float32Array, Float32Array]]:
-        """Return the kernels of all blocks for one size of tiles."""
-        found = []
-        for i, (scale, _) in enumerate(self._between):
-            first, second = (self.kernel(f"blocks.{i}.conv{n}") for n in (1, 2))
-            if not self.design.pools(i):
-                first = first * scale[: len(first), None, None, None]
-            one, two = (packed(transformed(k, tile), self._maps) for k in (first, second))
-            found.append((one, two))
-        return found
+    def _laid_out(self, tile: int) -> Float32Array:
+        """Return all layers after the first, as `forward_kernels.evaluate` reads them."""
+        design, parts = self.design, [self._norm("blocks.0.norm1")]
+        for i in range(design.blocks):
+            between, ones = self._norm(f"blocks.{i}.norm2"), np.ones(self._maps, np.float32)
+            pools = design.pools(i)
+            first = self._transformed(f"blocks.{i}.conv1", tile, ones if pools else between[0])
+            parts += [first, between]
+            if pools:
+                parts += self._linear(f"blocks.{i}.pool")
+            following = "norm" if i + 1 == design.blocks else f"blocks.{i + 1}.norm1"
+            parts += [self._transformed(f"blocks.{i}.conv2", tile, ones), self._norm(following)]
+        parts += [self._head("move_fields"), *self._linear("move_bias"), *self._linear("move")]
+        parts += [*self._linear("pass_move"), self._head("value_fields"), *self._linear("owner")]
+        parts += [*self._linear("value_hidden"), *self._linear("value")]
+        laid = _zeros(sum(_rounded(part.size, LINE) for part in parts))
+        at = 0
+        for part in parts:
+            laid[at : at + part.size] = part.ravel()
+            at += _rounded(part.size, LINE)
+        return laid
+
+    def _transformed(self, name: str, tile: int, scale: Float32Array) -> Float32Array:
+        free = self._weights[f"{name}.weight"]
+        return transformed(free, self.design.order, tile, scale)
+
+    def _linear(self, name: str) -> list[Float32Array]:
+        return [self._weights[f"{name}.{part}"] for part in ("weight", "bias")]
 
     def _head(self, name: str) -> Float32Array:
         """Return the kernel of an output layer, its columns grouped by orientation."""
         fields, order = self.design.head_fields, self.design.order
         matrix = self.kernel(name)[..., 0, 0].reshape(fields, order, -1).transpose(2, 1, 0)
-        matrix = _widened(matrix, _rounded(fields, max(WIDTH, COLS // order)))
+        matrix = _widened(matrix, int(self._plan[forward.HEAD_WIDTH]))
         return packed(matrix.reshape(1, len(matrix), -1), self._maps)
 
     def __call__(self, positions: Positions) -> EngineOutput:
@@ -159,44 +180,50 @@ class Engine(Layers[Float32Array]):
         cuts = [slice(i, i + _MOST_AT_ONCE) for i in range(0, len(positions), _MOST_AT_ONCE)]
         return EngineOutput.join([self._evaluate(positions.part(cut)) for cut in cuts])
 
+    def _evaluate(self, positions: Positions) -> EngineOutput:
+        """Evaluate a few positions."""
+        rows, cols = positions.rows, positions.cols
+        room = _scratch(rows, cols, self._maps, len(positions))
+        kernels.lift(
+            positions.codes, positions.history, positions.facts(), self._codes, self._last_moves,
+            self._constants(rows, cols), rows, cols,
+            room.x.reshape(len(positions), rows * cols, -1),
+        )  # fmt: skip
+        return self._finish(room, positions.komi.astype(np.float32))
+
     def evaluate_planes(self, planes: Float32Array) -> EngineOutput:
         """Evaluate any planes, positions x planes x rows x columns; slower."""
-        parts = range(0, len(planes), _MOST_AT_ONCE)
-        return EngineOutput.join([self._evaluate(planes[i : i + _MOST_AT_ONCE]) for i in parts])
+        found = []
+        for i in range(0, len(planes), _MOST_AT_ONCE):
+            part = planes[i : i + _MOST_AT_ONCE]
+            rows, cols = part.shape[2:]
+            room = _scratch(rows, cols, self._maps, len(part))
+            room.x[:] = self._convolve_planes(part)
+            komi = part[:, KOMI_PLANE].mean((1, 2)) * np.float32(KOMI_SCALE)
+            found.append(self._finish(room, komi))
+        return EngineOutput.join(found)
 
-    def _evaluate(self, seen: Positions | Float32Array) -> EngineOutput:
-        """Evaluate a few positions."""
-        if isinstance(seen, Positions):
-            komi = seen.komi.astype(np.float32)
-        else:
-            komi = seen[:, KOMI_PLANE].mean((1, 2)) * np.float32(KOMI_SCALE)
-        points, passing, owner, values = self.run(seen)
-        count, outputs = passing.shape
-        # Outputs x positions x moves.
-        logits = np.concatenate([points.reshape(count, -1, outputs), passing[:, None, :]], 1)
-        logits = np.ascontiguousarray(logits.transpose(2, 0, 1))
+    def _finish(self, room: _Room, komi: Float32Array) -> EngineOutput:
+        """Evaluate positions after the first layer, which is in `room.x`."""
+        count, rows, cols, _ = room.x.shape
+        outputs = self.design.move_outputs
+        logits = np.empty((outputs, count, rows * cols + 1), np.float32)
+        owner = np.empty((count, rows * cols), np.float32)
+        values = np.empty((count, forward.VALUES), np.float32)
+        forward.evaluate(
+            room.x, self._plan, self._layers(room.tile), room.tile,
+            np.float32(size_factor(rows * cols)), room.a, room.y, room.tiles, room.products,
+            room.far, logits, owner, values,
+        )  # fmt: skip
         winner, score, spread = values.T
         return EngineOutput(
             moves=logits[0],
             winner=winner,
             score=score * np.float32(SCORE_SCALE) + komi,
             spread=np.exp(np.clip(spread, -4, 4)) * np.float32(SCORE_SCALE),
-            ownership=np.tanh(owner.reshape(count, -1) / 2),
+            ownership=np.tanh(owner / 2),
             best=logits[-1] if outputs > 1 else None,
         )
-
-    def lift(self, planes: Any) -> Float32Array:
-        """Apply the first convolution; to packed positions, by adding rows of a table."""
-        if not isinstance(planes, Positions):
-            return self._convolve_planes(planes)
-        rows, cols = planes.rows, planes.cols
-        x = _scratch(rows, cols, self._maps, len(planes)).x
-        flat = x.reshape(len(planes), rows * cols, -1)
-        kernels.lift(
-            planes.codes, planes.history, planes.facts(), self._codes, self._last_moves,
-            self._constants(rows, cols), rows, cols, flat,
-        )  # fmt: skip
-        return x
 
     def _constant_maps(self, rows: int, cols: int) -> Float32Array:
         """Return what each constant plane adds at all points of a board, one row per plane."""
@@ -217,73 +244,6 @@ class Engine(Layers[Float32Array]):
         kernel = self._lift.reshape(seen.shape[1], -1)
         return (seen @ kernel).reshape(positions, rows, cols, -1)
 
-    def tower(self, x: Float32Array) -> Float32Array:
-        """Run all residual blocks and the final norm; modify `x` in place."""
-        positions, rows, cols, maps = x.shape
-        room = _scratch(rows, cols, maps, positions)
-        tile, a, y = room.tile, room.a, room.y
-        near, far = (room.tiles, room.products), room.far
-        everywhere = np.zeros((positions, 1), np.float32)
-        scale, shift = self._norms[0]
-        kernels.activate(x, 0, rows, cols, scale, shift + everywhere, a, 1)
-        for i, (first, second) in enumerate(self._kernels(tile)):
-            scale, shift = self._between[i]
-            if self.design.pools(i):
-                kernels.convolve(a, first, tile, kernels.STORE, scale, shift, x, y, 1, *near, far)
-                whole = self._pooled(y, 1, rows, cols, self.design.order, self.design.fields)
-                whole = self.linear(whole, f"blocks.{i}.pool", self.design.fields)
-                whole = _widened(np.repeat(whole, self.design.order, axis=1), maps)
-                kernels.activate(y, 1, rows, cols, scale, whole * scale + shift, y, 1)
-            else:
-                kernels.convolve(a, first, tile, kernels.RELU, scale, shift, x, y, 1, *near, far)
-            last = i + 1 == self.design.blocks
-            into, edge = (x, 0) if last else (a, 1)
-            kernels.convolve(
-                y, second, tile, kernels.ADD, *self._norms[i + 1], x, into, edge, *near, far
-            )
-        return x
-
-    def head(self, x: Float32Array, name: str) -> Float32Array:
-        """Run the first layer of an output."""
-        positions, rows, cols, maps = x.shape
-        kernel, order, fields = self._heads[name], self.design.order, self.design.head_fields
-        columns = kernel.size // maps
-        out = np.empty((positions * rows * cols, columns // order), np.float32)
-        kernels.combine(x, kernel, order, np.empty((ROWS, columns), np.float32), out)
-        return np.ascontiguousarray(out[:, :fields]).reshape(positions, rows, cols, fields)
-
-    def relu(self, x: Float32Array) -> Float32Array:
-        """Clip below at zero."""
-        return np.maximum(x, 0)
-
-    def add_to_maps(self, x: Float32Array, whole: Float32Array, order: int = 1) -> Float32Array:
-        """Add one number per map."""
-        return x + whole[:, None, None, :]
-
-    def pool(self, x: Float32Array) -> Float32Array:
-        """Return three numbers per map."""
-        _, rows, cols, maps = x.shape
-        return self._pooled(x, 0, rows, cols, 1, maps)
-
-    def _pooled(
-        self, x: Float32Array, edge: int, rows: int, cols: int, order: int, fields: int
-    ) -> Float32Array:
-        mean, most = np.empty((2, len(x), fields), np.float32)
-        kernels.pool(x, edge, rows, cols, order, mean, most)
-        larger = np.float32(size_factor(rows * cols))
-        return np.concatenate([mean, mean * larger, most], axis=1)
-
-    def linear(self, x: Float32Array, name: str, outputs: int) -> Float32Array:
-        """Multiply by a matrix and add a bias."""
-        # One product per position: the rounding of a batched one depends on the size of the batch.
-        found = (x[:, None] @ self._weights[f"{name}.weight"].T)[:, 0]
-        return found + self._weights[f"{name}.bias"]
-
-    def points(self, x: Float32Array, name: str, outputs: int) -> Float32Array:
-        """Combine the maps at each point."""
-        weight, bias = self._weights[f"{name}.weight"], self._weights[f"{name}.bias"]
-        return x @ weight.reshape(outputs, -1).T + bias
-
 
 def best_tile(rows: int, cols: int, maps: int) -> int:
     """Return the fastest tile size for a small batch of boards of this size.
@@ -300,11 +260,17 @@ def best_tile(rows: int, cols: int, maps: int) -> int:
     return min(KERNEL_TRANSFORMS, key=cost)
 
 
-def transformed(kernel: Float32Array, tile: int) -> Float32Array:
-    """Return a kernel (out x in x 3 x 3) as (tile + 2)^2 matrices of in x out."""
-    g = np.array(KERNEL_TRANSFORMS[tile])
-    places = np.einsum("ai,oxij,bj->abxo", g, kernel.astype(np.float64), g)
-    return np.asarray(places.reshape(-1, *places.shape[2:]), np.float32)
+def transformed(free: Float32Array, order: int, tile: int, scale: Float32Array) -> Float32Array:
+    """Return a tied kernel (out x in x [order x] 3 x 3) as `convolve` reads it.
+
+    Each map it writes is multiplied by its number in `scale`, whose length is that of all maps.
+    """
+    out = _zeros((tile + 2) ** 2, len(scale) // COLS, len(scale), COLS)
+    forward.transform(
+        np.ascontiguousarray(free).ravel(), tied_places(free.shape[2:], order), free.shape[1],
+        scale, np.array(KERNEL_TRANSFORMS[tile]), len(scale), out.reshape(-1),
+    )  # fmt: skip
+    return out
 
 
 def packed(matrices: Float32Array, maps: int) -> Float32Array:
@@ -346,7 +312,7 @@ class _Room:
         self.a, self.y = _zeros(2, positions, *padded, maps)
         tiles = positions * -(-rows // self.tile) * -(-cols // self.tile)
         # One extra cache line: without it, the places of a tile would share few cache sets.
-        self.far = _rounded(min(tiles, _TILES_AT_ONCE), ROWS) * maps + LINE
+        self.far = _rounded(min(tiles, TILES_AT_ONCE), ROWS) * maps + LINE
         self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2 * self.far)
 
     def part(self, positions: int) -> _Room:

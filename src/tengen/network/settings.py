@@ -10,7 +10,7 @@ from tengen.errors import SpecError
 from tengen.models.settings import CheckedSettings, setting
 
 LIFTING_SIZE = 5  # side of the first layer's kernels
-_POOL_EVERY = 3  # one block in this many pools over the whole board
+POOL_EVERY = 3  # one block in this many pools over the whole board
 USUAL_SIZE, LARGEST_SIZE, SIZE_SCALE = 14.0, 19.0, 10.0
 """Pooled means appear twice: plain, and times (sqrt(points) - USUAL_SIZE) / SIZE_SCALE. No network
 has learned from boards above LARGEST_SIZE, where this factor therefore stays that of 19x19."""
@@ -57,7 +57,7 @@ class Design:
 
     def pools(self, block: int) -> bool:
         """Return whether a block pools over the whole board."""
-        return block % _POOL_EVERY == _POOL_EVERY - 1
+        return block % POOL_EVERY == POOL_EVERY - 1
 
 
 DESIGNS = {

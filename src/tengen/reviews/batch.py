@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
 from tengen.reviews.causes import PHASES
 from tengen.reviews.game import Review, find_reviewer, review_game
+from tengen.reviews.strength import LEAST_GAMES, estimates, fitted_model, lines
 from tengen.sanitize import csv_text
 from tengen.statistics import ratio_interval
 
@@ -196,7 +197,9 @@ def make_index(games: Sequence[_Game], summary: _Game, settings: ReviewSettings)
             _remark(
                 "Points lost per move, with a 95 % interval over games where there are at least "
                 f"{_LEAST_GAMES}, and by phase. Against the rank: the difference to all players of "
-                "the same rank in these games. A name leads to the player's largest mistakes."
+                "the same rank in these games. A name leads to the player's largest mistakes. "
+                f"Estimated rank: from {LEAST_GAMES} games without handicap on "
+                f"{' or '.join(lines())}, by how likely people play the moves; 95 % interval."
             ),
             _sheet([*_PLAYER_COLUMNS, *PHASES], map(_player_row, range(len(players)), players)),
             *(_mistakes_of(n, player["name"], games) for n, player in enumerate(players)),
@@ -238,7 +241,7 @@ _GAME_COLUMNS = (
 )  # fmt: skip
 _PLAYER_COLUMNS = (
     "player", "rank", "games", "moves", "lost per move", "95 % interval", "against the rank",
-    "mistakes per 100 moves", "people's first choice",
+    "mistakes per 100 moves", "people's first choice", "estimated rank",
 )  # fmt: skip
 _SEARCH = '<p class="sans"><label>Search: <input id="search" type="search"></label></p>'
 _LEFT = {
@@ -251,6 +254,7 @@ _LEFT = {
     "phase",
     "kind",
     "in",
+    "estimated rank",
 }  # and every first column
 
 
@@ -301,6 +305,7 @@ def _player_row(number: int, player: _Row) -> list[object]:
         _number(player["against_rank"], "+.2f"),
         _number(player["mistakes_per_100"], ".1f"),
         "" if first is None else f"{first:.0%}".replace("%", " %"),
+        "<br>".join(_text(each["told"]) for each in player["estimates"] if not each["reason"]),
         *_points(player["phases"], PHASES),
     ]
 
@@ -419,20 +424,39 @@ def summarise(games: Iterable[_Game]) -> dict[str, Any]:
     in these games.
     """
     held = list(games)
+    sides = _sides_without_handicap(held)
     everybody = _accounts(held, lambda game, side: "all")
     ranks = _accounts(held, lambda game, side: game[f"{side}_rank"])
-    lines = []
+    accounts = []
     for name, line in _accounts(held, lambda game, side: game[side]).items():
         expected = ranks.get(line["rank"], {}).get("mean_points_lost") if line["rank"] else None
         known = expected is not None and line["mean_points_lost"] is not None
         against = line["mean_points_lost"] - expected if known else None
-        lines.append({"name": name, **line, "against_rank": against})
+        found = [{**each.to_dict(), "told": str(each)} for each in estimates(sides[name])]
+        accounts.append({"name": name, **line, "against_rank": against, "estimates": found})
     return {
         "games": len(held),
         "all": everybody.get("all"),
-        "players": sorted(lines, key=lambda line: (-line["games"], line["name"])),
+        "players": sorted(accounts, key=lambda line: (-line["games"], line["name"])),
         "ranks": ranks,
     }
+
+
+def _sides_without_handicap(
+    games: Iterable[_Game],
+) -> dict[str, list[tuple[str, list[float | None]]]]:
+    """Return, for each player, the board and the moves' probabilities of each even game.
+
+    Reviews by another model than that of the lines say nothing about ranks.
+    """
+    found: dict[str, list[tuple[str, list[float | None]]]] = defaultdict(list)
+    for game in games:
+        if not game["handicap"] and game["summary"]["judge"].startswith(fitted_model()):
+            board = "x".join(map(str, game["size"]))
+            for side in ("black", "white"):
+                rows = [row["probability"] for row in game["rows"] if row["colour"] == side]
+                found[game[side]].append((board, rows))
+    return found
 
 
 def _accounts(games: list[_Game], key: Callable[[_Game, str], str]) -> dict[str, dict[str, Any]]:

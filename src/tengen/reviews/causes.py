@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tengen.board import BLACK, PASS, Point
-
-if TYPE_CHECKING:
-    from tengen.reviews.game import EvaluatedPosition
+from tengen.arrays import FloatArray
+from tengen.board import BLACK, PASS, Board, Point
 
 PHASES = ("opening", "middle game", "endgame")
 _CHANGED = 0.25  # ownership on either side of 0 from which stones count as one side's
@@ -36,15 +34,29 @@ class Cause(NamedTuple):
 NO_CAUSE = Cause()
 
 
+class Evaluated(Protocol):
+    """What a cause follows from; see `game.EvaluatedPosition`."""
+
+    @property
+    def board(self) -> Board:
+        """The position."""
+
+    @property
+    def best(self) -> Point:
+        """The best move."""
+
+    @property
+    def ownership(self) -> FloatArray | None:
+        """Who will own each point, from Black's view, if known."""
+
+
 def phase_of(number: int, rows: int, cols: int) -> str:
     """Return the phase of a move: opening to a sixth of the board's points, endgame from half."""
     points = rows * cols
     return PHASES[0 if 6 * number <= points else 1 if 2 * number <= points else 2]
 
 
-def cause_of(
-    colour: int, move: Point, before: EvaluatedPosition, after: EvaluatedPosition
-) -> Cause:
+def cause_of(colour: int, move: Point, before: Evaluated, after: Evaluated) -> Cause:
     """Return why a move is worse than the best one of the position before it.
 
     Stones that change hands come first; then the distance of the best move from the opponent's

@@ -11,12 +11,14 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
+from tengen.board import PASS
 from tengen.errors import TengenError
 from tengen.game.session import BOTH
+from tengen.web import problems as problems_from_files
 from tengen.web.games import GAME, HINT_PLAYER, Colour, GameService, NewGame, WebGame
 from tengen.web.positions import NAMES, illegal_points, position_of, to_board, to_value
 from tengen.web.services import Upload, ask, download, read, services_of
-from tengen.web.store import PROBLEM, list_problems, rate_answer
+from tengen.web.store import PROBLEM, add_problems, list_problems, rate_answer
 from tengen.web.workers import GRACE, Json
 
 _Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
@@ -217,13 +219,32 @@ async def problems(request: Request) -> list[Json]:
     return list_problems(services_of(request).store)
 
 
+@problem_router.post("/start", status_code=201)
+async def start_problems(request: Request) -> list[str]:
+    """Add the problems that ship with Tengen, due now; return their ids."""
+    return add_problems(services_of(request).store, problems_from_files.shipped(), time.time())
+
+
+@problem_router.post("/upload", status_code=201)
+async def upload_problems(
+    request: Request, data: Upload, name: Annotated[str, Query(max_length=200)] = "problems.sgf"
+) -> Json:
+    """Add the problems of a collection in SGF, due now: positions set up, with their solutions.
+
+    Returns the ids, how many `others` set up no position, and what was `unread`.
+    """
+    found = await read(request, "problems.problems_of_upload", data, name)
+    ids = add_problems(services_of(request).store, found.pop("problems"), time.time())
+    return {"ids": ids, **found}
+
+
 @problem_router.get("/{key}")
 async def problem(request: Request, key: str) -> Json:
     """Return a problem: the position, and the move that lost points there."""
     body = services_of(request).store.get(PROBLEM, key)
     board = to_board(body["board"])
-    names = ("id", "number", "move", "points_lost", "solved", "due")
-    shown = {**{name: body[name] for name in names}, **position_of(board)}
+    names = ("id", "number", "move", "points_lost", "solved", "due", "title")
+    shown = {**{name: body.get(name, "") for name in names}, **position_of(board)}
     return {**shown, "you": NAMES[board.turn], "illegal": illegal_points(board)}
 
 
@@ -233,7 +254,10 @@ async def answer(request: Request, key: str, answer: ProblemAnswer) -> Json:
     services = services_of(request)
     body = services.store.get(PROBLEM, key)
     board = to_board(body["board"])
-    board.play(answer.move)
+    point = board.to_point(answer.move)
+    board.play(point)
+    if "answers" in body or point == PASS:  # a review does not judge passes
+        return rate_answer(services.store, body, None, str(point), time.time())
     found = await ask(request, services.playing, "tasks.lesson", board=to_value(board))
     return rate_answer(services.store, body, found["points_lost"], found["move"], time.time())
 

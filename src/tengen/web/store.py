@@ -1,8 +1,8 @@
 """Store games, reviews and problems in one SQLite database; commit changes before showing them.
 
 Killing the server at any moment loses nothing that a page was shown, and a second server on the
-same database is refused. Problems come from a person's own mistakes: a solved one comes back
-after ever longer pauses, an unsolved one on the next day.
+same database is refused. Problems come from a person's own mistakes or from files: a solved one
+comes back after ever longer pauses, an unsolved one on the next day.
 """
 
 from __future__ import annotations
@@ -164,6 +164,7 @@ _PAUSES = (1, 3, 7, 21, 60)  # days until a problem comes back, by times solved 
 _WORST = 3  # moves of a game that become problems
 _SOLVED = 3.0  # a solution loses at most the loss of the mistake divided by this
 _LEAST = 1.0  # points that a solution may always lose
+_KEPT = ("id", "board", "number", "colour", "move", "best", "points_lost", "answers", "title")
 
 
 def worst_lessons(lessons: list[Json], most: int = _WORST) -> list[Json]:
@@ -176,20 +177,31 @@ def keep_problems(
     store: Store, game: str, lessons: list[Json], now: float, *, most: int = _WORST
 ) -> list[str]:
     """Keep the worst mistakes of a game as problems for the next day; return their ids."""
-    keys = []
-    for lesson in worst_lessons(lessons, most):
-        key = f"{game}-{lesson['number']}-{lesson['move']}"
-        keys.append(key)
-        if not store.has(PROBLEM, key):
-            names = ("board", "number", "colour", "move", "best", "points_lost")
-            body = {"id": key, **{name: lesson[name] for name in names}}
-            _put_problem(store, {**body, "solved": 0, "due": now + _DAY})
-    return keys
+    chosen = [
+        {**one, "id": f"{game}-{one['number']}-{one['move']}"}
+        for one in worst_lessons(lessons, most)
+    ]
+    return add_problems(store, chosen, now + _DAY)
 
 
-def rate_answer(store: Store, body: Json, lost: float, move: str, now: float) -> Json:
-    """Rate an answer by the points it loses, and set the day when the problem comes back."""
-    solved = move == body["best"] or lost <= max(body["points_lost"] / _SOLVED, _LEAST)
+def add_problems(store: Store, problems: list[Json], due: float) -> list[str]:
+    """Add problems that are not there yet; return the ids of all."""
+    for one in problems:
+        if not store.has(PROBLEM, one["id"]):
+            body = {name: one[name] for name in _KEPT if name in one}
+            _put_problem(store, {**body, "solved": 0, "due": due})
+    return [one["id"] for one in problems]
+
+
+def rate_answer(store: Store, body: Json, lost: float | None, move: str, now: float) -> Json:
+    """Rate an answer by the points it loses, and set the day when the problem comes back.
+
+    Without points, only the answers of its file solve a problem, or else its best move.
+    """
+    if lost is None:
+        solved = move in body.get("answers", [body["best"]])
+    else:
+        solved = move == body["best"] or lost <= max(body["points_lost"] / _SOLVED, _LEAST)
     days = _PAUSES[min(body["solved"], len(_PAUSES) - 1)] if solved else 1
     body |= {"solved": body["solved"] + 1 if solved else 0, "due": now + days * _DAY}
     _put_problem(store, body)
@@ -202,5 +214,6 @@ def list_problems(store: Store) -> list[Json]:
 
 
 def _put_problem(store: Store, body: Json) -> None:
-    shown = {name: body[name] for name in ("number", "colour", "points_lost", "solved", "due")}
+    names = ("number", "colour", "points_lost", "solved", "due", "title")
+    shown = {name: body[name] for name in names if name in body}
     store.put(PROBLEM, body["id"], {**shown, "size": body["board"]["rows"]}, body)

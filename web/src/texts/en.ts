@@ -43,6 +43,9 @@ export const en = {
   themeDark: "dark",
   language: "Language",
   sound: "Sound",
+  settings: "Settings",
+  animations: "Animations",
+  close: "Close",
   preparingFirst: "The first opponent is being prepared; the other parts are compiled afterwards.",
   compiling: "Compiling for this machine: step {done} of {all}. Until then answers take longer.",
   // Go
@@ -230,9 +233,13 @@ export const en = {
   ratherLoss: "It expects to lose.",
   sureLoss: "It is sure to lose.",
   // Problems
-  problemsAbout:
-    "Positions of your own games in which a move lost points. Find a better one; what you solve comes back after more and more days.",
-  problemsEmpty: "None yet. Tick \"Teach me while I play\" in a game, or press \"Practise these mistakes\" in a review.",
+  problemsAbout: "Positions in which a move lost points, from your own games or from a collection. Find a better one; what you solve comes back after more and more days.",
+  problemsEmpty: "None yet. Add the first problems, drop a collection, or press \"Practise these mistakes\" in a review.",
+  addFirstProblems: "Add the first problems",
+  dropProblems: "Drop a collection of problems here (SGF with solutions)",
+  solvedTimes: "solved {n} times in a row",
+  notRight: "{move} is not the solution. It comes back on {day}.",
+  rightWas: "The solution is {move} (A).",
   practise: "Practise these mistakes",
   solveDue: "Solve {n} now",
   nothingDue: "Nothing to solve today.",

@@ -180,7 +180,7 @@ def _compile(entries: list[_Entry], out: Path) -> None:
         module.link_in(llvm.parse_assembly(head + entry.text()))
     kept = {entry.name for entry in entries}
     for function in module.functions:
-        if not function.is_declaration and function.name not in kept:
+        if not function.is_declaration and function.name not in kept | {"__multi3"}:
             function.linkage = "internal"
     for variable in module.global_variables:
         if not variable.is_declaration:
@@ -240,9 +240,43 @@ def _constants() -> list[str]:
              if name.isupper() and not name.startswith(("_", "MAX"))
              and name not in named}  # fmt: skip
     rules = {name: asdict(rules) | {"ko": KO_NUMBERS[rules.ko]} for name, rules in PRESETS.items()}
-    constants = {"LAYOUT": named, "COUNTED_AS": kinds, "RULES": rules}
+    constants = {"LAYOUT": named, "COUNTED_AS": kinds, "RULES": rules, "NETWORK": _network()}
     return [f"export const {name} = {json.dumps(value)} as const;\n"
             for name, value in constants.items()]  # fmt: skip
+
+
+def _network() -> dict[str, Any]:
+    """Return what the page needs to lay out the weights of a network."""
+    from tengen.network import (
+        engine,
+        engine_kernels,
+        forward_kernels,
+        inputs,
+        inputs_kernels,
+        settings,
+    )  # fmt: skip
+    from tengen.network.layers import tied_places
+
+    order = settings.DESIGNS["judge"].order
+    lifting = settings.LIFTING_SIZE
+    shapes = {1: (order, 1, 1), 3: (order, 3, 3), lifting: (1, lifting, lifting)}
+    return {
+        **{name: getattr(engine_kernels, name) for name in ("WIDTH", "ROWS", "COLS", "LINE")},
+        "LIFTING_SIZE": lifting, "POOL_EVERY": settings.POOL_EVERY,
+        "SCORE_SCALE": settings.SCORE_SCALE, "VALUES": forward_kernels.VALUES,
+        "HISTORY": inputs_kernels.HISTORY, "KOMI_SCALE": inputs.KOMI_SCALE,
+        "EPSILON": engine.EPSILON, "TILES_AT_ONCE": engine.TILES_AT_ONCE, "ORDER": order,
+        "PLANES": inputs.N_PLANES, "POINT_PLANES": len(inputs.POINT_PLANES),
+        "BOARD_PLANES": len(inputs.BOARD_PLANES),
+        # For each byte of a point, the planes that it sets.
+        "TABLE": [[i for i, bit in enumerate(row) if bit] for row in inputs.TABLE.tolist()],
+        "PLACES": {side: tied_places(shape, order).tolist() for side, shape in shapes.items()},
+        "TRANSFORMS": engine.KERNEL_TRANSFORMS,
+        # By the number of maps, then by the size of the board.
+        "TILES": {maps: [engine.best_tile(size, size, maps) for size in range(1, 26)]
+                  for maps in (16, 64, 128)},
+        "SIZE_FACTORS": [settings.size_factor(size * size) for size in range(1, 26)],
+    }  # fmt: skip
 
 
 def _types(entries: list[_Entry]) -> str:
