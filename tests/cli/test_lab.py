@@ -28,7 +28,7 @@ def test_experiments_are_listed_with_their_settings(tengen: Tengen) -> None:
     found = tengen.json("lab --list")
     assert found["opening-td"]["games"] == 500 and "opening-evolution-spatial" not in found
     assert "opening-evolution-spatial" in tengen.json("lab --list --full")
-    assert "games=1000" in tengen("lab --list")
+    assert "games=500" in tengen("lab --list")
 
 
 def test_full_names_the_missing_file(tmp_path: Path, tengen: Tengen) -> None:
