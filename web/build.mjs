@@ -1,11 +1,12 @@
-// Bundle the page into the Python package. The same sources give the same bytes.
-import { build } from "esbuild";
+// Bundle the page into the Python package. The same sources give the same bytes. With --watch it is
+// bundled again after every change.
+import { build, context } from "esbuild";
 import { cp, mkdir, rm } from "node:fs/promises";
 
 const out = new URL("../src/tengen/web/static/", import.meta.url).pathname;
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
-await build({
+const options = {
   absWorkingDir: new URL(".", import.meta.url).pathname,
   entryPoints: { app: "src/main.tsx" },
   outdir: out,
@@ -20,5 +21,7 @@ await build({
   legalComments: "none",
   charset: "utf8",
   logLevel: "info",
-});
+};
 await cp(new URL("public/", import.meta.url).pathname, out, { recursive: true });
+if (process.argv.includes("--watch")) await (await context(options)).watch();
+else await build(options);

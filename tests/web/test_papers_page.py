@@ -127,6 +127,8 @@ def test_two_machines_play_each_other_and_a_visitor_plays_one(
     page.locator(".failure .shudan-sign_-1").first.wait_for()
     # Nothing of the boards lies below the page.
     end = "document.querySelector('main').getBoundingClientRect().bottom + scrollY"
-    assert page.evaluate(f"document.documentElement.scrollHeight <= Math.max(innerHeight, {end} + 200)")
+    assert page.evaluate(
+        f"document.documentElement.scrollHeight <= Math.max(innerHeight, {end} + 200)"
+    )
     duel.get_by_role("button", name="Take back").click()
     duel.get_by_text("moves: 0", exact=True).wait_for()

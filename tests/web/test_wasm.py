@@ -19,7 +19,10 @@ from tengen.board.rules import KO_NUMBERS, PRESETS
 from tengen.library import load_network
 from tengen.network import DESIGNS, DeepNetwork
 from tengen.network.learner import untrained
-from tengen.web.wasm.networks import page_network
+from tengen.players.network_search import SearchPlayer
+from tengen.players.simple import SamplePlayer
+from tengen.players.tengen import find_level
+from tengen.web.wasm.networks import as_in_page, page_network
 
 ROOT = Path(__file__).parents[2]
 MODULE = ROOT / "web" / "public" / "tengen.wasm"
@@ -123,18 +126,16 @@ def test_many_games_are_equal(tmp_path: Path) -> None:
 
 
 def rounded(network: DeepNetwork) -> DeepNetwork:
-    """Round the weights of a network as its file for the page does."""
-    network.weights_ = {
-        name: weights.astype(np.float16).astype(np.float32)
-        for name, weights in network.weights_.items()
-    }
+    """Round a network's weights as its file for the page does."""
+    halves = as_in_page(network.weights_)
+    network.weights_ = {name: weights.astype(np.float32) for name, weights in halves.items()}
     return network
 
 
-def evaluate(
-    network: DeepNetwork, groups: list[list[Board]], folder: Path, times: int = 0
-) -> list[dict[str, Any]]:
-    """Evaluate groups of boards in Node."""
+def ask_network(
+    driver: str, network: DeepNetwork, groups: list[list[Board]], folder: Path, number: int
+) -> list[Any]:
+    """Let a driver work in Node on groups of boards; `number` is its last argument."""
     (folder / "network").write_bytes(page_network(network))
     games = [
         {"size": boards[0].rows, "rules": boards[0].rules.name, "komi": boards[0].komi,
@@ -143,11 +144,11 @@ def evaluate(
         for boards in groups
     ]  # fmt: skip
     (folder / "games.json").write_text(json.dumps(games))
-    script = bundled("evaluate", folder)
-    command = ["node", script, MODULE, folder / "network", folder / "games.json", str(times)]
+    script = bundled(driver, folder)
+    command = ["node", script, MODULE, folder / "network", folder / "games.json", str(number)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
+    found: list[Any] = json.loads(done.stdout)
     return found
 
 
@@ -160,7 +161,9 @@ def test_the_network_says_the_same(tmp_path: Path) -> None:
     ]  # fmt: skip
     for network in (load_network("tengen-small"), untrained(DESIGNS["tiny-judge"])):
         rounded(network)
-        for boards, found in zip(groups, evaluate(network, groups, tmp_path), strict=True):
+        for boards, found in zip(
+            groups, ask_network("evaluate", network, groups, tmp_path, 0), strict=True
+        ):
             for said, wanted in zip(found["answers"], network.evaluate(boards), strict=True):
                 best = wanted.priors if wanted.best is None else wanted.best
                 assert np.abs(said["priors"] - wanted.priors).max() < 1e-4
@@ -169,3 +172,53 @@ def test_the_network_says_the_same(tmp_path: Path) -> None:
                 assert said["winProbability"] == pytest.approx(wanted.win_probability, abs=1e-4)
                 assert said["score"] == pytest.approx(wanted.score, abs=1e-4, rel=1e-4)
                 assert said["spread"] == pytest.approx(wanted.spread, rel=1e-4)
+
+
+def searched(network: DeepNetwork, board: Board, visits: int) -> list[list[Any]]:
+    """Search in Python; return the visited moves as search.ts prints them."""
+    tree = SearchPlayer(network, visits=visits).grow(board, visits).tree
+    found: list[list[Any]] = []
+    for child in tree.children().tolist():
+        point = int(tree.move[child])
+        move = -1 if point == PASS else k.index_of(point, board.cols)
+        found.append([move, int(tree.visits[child]), tree.means(child)[2]])
+    return found
+
+
+def test_searches_are_equal(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    network = rounded(load_network("tengen-small"))
+    boards = [play_random(Board(9, rules="japanese"), plies, rng) for plies in (0, 3, 20, 60)]
+    boards.append(play_random(Board(9, rules="japanese"), 70, rng))
+    boards[-1].play("pass")
+    groups = [boards, [play_random(Board(7, rules="chinese"), 30, rng)]]
+    found = ask_network("search", network, groups, tmp_path, 60)
+    every = [board for group in groups for board in group]
+    for board, answer in zip(every, found, strict=True):
+        wanted = searched(network, board, 60)
+        assert [line[:2] for line in answer] == [line[:2] for line in wanted]
+        scores = [line[2] for line in answer], [line[2] for line in wanted]
+        assert np.abs(np.subtract(*scores)).max() < 1e-3
+
+
+def test_levels_draw_with_the_same_chances(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    network = rounded(load_network("tengen-small"))
+    boards = [play_random(Board(9), plies, rng) for plies in (0, 40, 78)]
+    boards += [play_random(Board(9), 200, rng)]
+    for level in (1, 5, 6):
+        player = SamplePlayer(model=network, temperature=find_level(level).temperature)
+        found = ask_network("level", network, [boards], tmp_path, level)
+        for board, chances in zip(boards, found, strict=True):
+            assert np.abs(np.array(chances) - player.shares(board)).max() < 1e-4
+
+
+@pytest.mark.slow
+def test_searches_choose_the_same_moves(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    network = rounded(load_network("tengen-judge"))
+    boards = [play_random(Board(9), int(rng.integers(0, 80)), rng) for _ in range(500)]
+    found = ask_network("search", network, [boards], tmp_path, 50)
+    wanted = [searched(network, board, 50) for board in boards]
+    same = [one[0][0] == other[0][0] for one, other in zip(found, wanted, strict=True)]
+    assert np.mean(same) >= 0.99

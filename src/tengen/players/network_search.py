@@ -29,13 +29,15 @@ from tengen.players.tree_kernels import keep_likely
 from tengen.scoring.judging import Judge, count_without, dead_stones
 
 _VISITS = 400  # default visits per move
-_BATCHES = {(9, 9): 8, (13, 13): 8}
-_SMALL_BATCH = 4
+BATCHES = {(9, 9): 8, (13, 13): 8}
+SMALL_BATCH = 4
 """Leaves per batch; batches help most on small boards (1.8 instead of 2.5 ms per leaf on 9x9)."""
-_VISITS_PER_LEAF = 8
+VISITS_PER_LEAF = 8
 """Root visits required per further leaf of a batch, since a small tree is a poor guide."""
-_WIDTH = 64
+WIDTH = 64
 """Likeliest moves kept per position; the root keeps all."""
+CENTRE = 0.8
+"""Share of the root's score around which scores are squashed."""
 _BOARDS = 256
 """Positions kept as boards, so that a leaf is one move from one of them; 10 MB on 19x19."""
 _LINE = 24  # longest line in a report
@@ -243,7 +245,7 @@ class SearchPlayer(SearchBase):
             priors = priors / max(float(priors.sum()), 1e-300)
         if self.root_moves is None:
             moves, priors = without_mirror_images(fresh, moves, priors)
-        utility = UtilityFunction(self.score_share, 0.8 * view.score, math.sqrt(points))
+        utility = UtilityFunction(self.score_share, CENTRE * view.score, math.sqrt(points))
         tree = NetworkTree(points, 1 if board.turn == BLACK else -1)
         path = tree.descend()
         tree.store_evaluation(0, utility.evaluation_terms(view), view.ownership, moves, priors)
@@ -263,9 +265,9 @@ class SearchPlayer(SearchBase):
             text = f"{self.name}: the tree is full with {tree.used} positions"
             warnings.warn(text, stacklevel=3)
             return 0
-        usual = _BATCHES.get((search.board.rows, search.board.cols), _SMALL_BATCH)
+        usual = BATCHES.get((search.board.rows, search.board.cols), SMALL_BATCH)
         size = self.batch or usual * max(self.threads, getattr(self.network, "at_once", 1))
-        size = min(size, 1 + visits // _VISITS_PER_LEAF)
+        size = min(size, 1 + visits // VISITS_PER_LEAF)
         if goal is not None:
             size = min(size, goal - visits)
         if left is not None:
@@ -461,7 +463,7 @@ def _best_point(search: NetworkSearch, found: SearchInfo) -> int:
 
 
 def likely_moves(
-    board: Board, priors: FloatArray, *, width: int = _WIDTH, only: Collection[int] | None = None
+    board: Board, priors: FloatArray, *, width: int = WIDTH, only: Collection[int] | None = None
 ) -> tuple[IntArray, FloatArray]:
     """Return the likeliest moves that fill no own eye and the pass, or `only`; priors sum to 1."""
     order = np.argsort(-priors, kind="stable")

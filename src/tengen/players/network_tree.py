@@ -16,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
-from tengen.players.tree_kernels import NOBODY, back_up, walk
-
-_OWNERSHIP_SCALE = 127.0
-"""Ownership is stored as int8."""
+from tengen.players.tree_kernels import (
+    NOBODY,
+    OWNERSHIP_SCALE,
+    back_up,
+    descend,
+    store_evaluation,
+)
 
 
 class NetworkTree:
@@ -57,19 +60,14 @@ class NetworkTree:
 
     def descend(self) -> IntArray:
         """Walk to a position that is new, over or waiting; mark the nodes on the way as waiting."""
-        length, edge = walk(
+        self._make_room(1)
+        length = descend(
             self.judged, self.over, self.turn, self.first, self.count, self.opened, self.explored,
-            self.visits, self.waiting, self.sums, self.edge_child, self.edge_prior, self._way,
+            self.visits, self.waiting, self.sums, self.parent, self.move, self.edge_move,
+            self.edge_prior, self.edge_child, self.used, self._way,
         )  # fmt: skip
-        path = np.empty(length + (edge != NOBODY), np.int64)
-        path[:length] = self._way[:length]
-        if edge != NOBODY:
-            node = int(path[length - 1])
-            path[length] = child = self._add(node, int(self.edge_move[edge]), -int(self.turn[node]))
-            self.edge_child[edge] = child
-            self.opened[node] += 1
-            self.explored[node] += self.edge_prior[edge]
-        self.waiting[path] += 1
+        path = self._way[:length].astype(np.int64)
+        self.used += int(path[-1] == self.used)
         return path
 
     def store_evaluation(
@@ -85,15 +83,13 @@ class NetworkTree:
         """Store an evaluated position; `outcome_terms` as in `sums`, likeliest moves first."""
         count = len(moves)
         self._make_room_for_edges(count)
-        first = self.edges
-        self.edge_move[first : first + count] = moves
-        self.edge_prior[first : first + count] = priors
-        self.edge_child[first : first + count] = NOBODY
+        store_evaluation(
+            node, over, np.array(outcome_terms), ownership, np.asarray(moves, np.int64),
+            np.asarray(priors, np.float64), self.edges, self.first, self.count, self.own,
+            self.ownership, self.judged, self.over, self.edge_move, self.edge_prior,
+            self.edge_child,
+        )  # fmt: skip
         self.edges += count
-        self.first[node], self.count[node] = first, count
-        self.own[node] = outcome_terms
-        self.ownership[node] = np.rint(ownership * _OWNERSHIP_SCALE)
-        self.judged[node], self.over[node] = True, over
 
     def back_up(self, path: IntArray) -> None:
         """Add the value of the last node of a path to all its nodes."""
@@ -142,7 +138,7 @@ class NetworkTree:
         judged = self.judged[: self.used] & (self.visits[: self.used] > 0)
         wanted = np.zeros(self.used, np.bool_)
         wanted[chosen] = True
-        seen = self.ownership[: self.used][judged & wanted].astype(np.float64) / _OWNERSHIP_SCALE
+        seen = self.ownership[: self.used][judged & wanted].astype(np.float64) / OWNERSHIP_SCALE
         if not len(seen):
             return np.zeros(self.ownership.shape[1]), np.zeros(self.ownership.shape[1])
         return seen.mean(0), seen.std(0)

@@ -400,6 +400,49 @@ def walk(judged, over, turn, first, count, opened, explored, visits, waiting, su
 
 
 @kernel
+def descend(judged, over, turn, first, count, opened, explored, visits, waiting, sums, parent, move,
+            edge_move, edge_prior, edge_child, used, path):  # fmt: skip
+    """Walk to a position that is new, over or waiting; mark the nodes on the way as waiting.
+
+    A new one becomes node `used`. Return the length of the path.
+    """
+    length, edge = walk(judged, over, turn, first, count, opened, explored, visits, waiting, sums,
+                        edge_child, edge_prior, path)  # fmt: skip
+    if edge != NOBODY:
+        node = path[length - 1]
+        parent[used], move[used], turn[used] = node, edge_move[edge], -turn[node]
+        edge_child[edge] = used
+        opened[node] += 1
+        explored[node] += edge_prior[edge]
+        path[length] = used
+        length += 1
+    for i in range(length):
+        waiting[path[i]] += 1
+    return length
+
+
+OWNERSHIP_SCALE = 127.0
+"""Ownership is stored as int8."""
+
+
+@kernel
+def store_evaluation(node, ends, terms, owners, moves, priors, edges, first, count, own, ownership,
+                     judged, over, edge_move, edge_prior, edge_child):  # fmt: skip
+    """Store an evaluated position, with its moves, likeliest first, from edge `edges` on."""
+    first[node], count[node] = edges, moves.shape[0]
+    for i in range(moves.shape[0]):
+        edge_move[edges + i] = moves[i]
+        edge_prior[edges + i] = priors[i]
+        edge_child[edges + i] = NOBODY
+    for k in range(terms.shape[0]):
+        own[node, k] = terms[k]
+    for p in range(owners.shape[0]):
+        ownership[node, p] = np.int8(np.rint(owners[p] * OWNERSHIP_SCALE))
+    judged[node] = True
+    over[node] = ends
+
+
+@kernel
 def back_up(path, waiting, visits, sums, own):
     """Add the value of the last node of a path to all its nodes; they no longer wait."""
     last = path[-1]

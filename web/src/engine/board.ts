@@ -53,6 +53,25 @@ export class Board {
     this.engine.give(this.table, this.slots * 8);
   }
 
+  /** Return an independent board with the same game. */
+  copy(): Board {
+    const { engine, length, slots } = this;
+    const twin: { -readonly [K in keyof Board]: Board[K] } & { start: Address; table: Address } = Object.assign(
+      Object.create(Board.prototype),
+      this,
+    );
+    twin.moves = [...this.moves];
+    const copied = (from: Address, bytes: number) => {
+      const to = engine.take(bytes);
+      engine.bytes(to, bytes).set(engine.bytes(from, bytes));
+      return to;
+    };
+    twin.start = copied(this.start, length);
+    twin.state = copied(this.state, length);
+    twin.table = copied(this.table, slots * 8);
+    return twin as unknown as Board;
+  }
+
   get turn(): Side {
     return this.number("TURN") as Side;
   }
@@ -119,8 +138,20 @@ export class Board {
     for (const [side, move] of moves) this.push(move, side);
   }
 
+  /** For each point, row by row, the stone that stands for its block in kernels. */
+  get heads(): number[] {
+    const row = this.engine.longs(this.state + LAYOUT.HEAD * this.points * 8, this.points);
+    return Array.from({ length: this.rows * this.cols }, (_, i) => Number(row[this.point(i)]));
+  }
+
+  /** Return the move at a point of kernels. */
+  index(point: number): Index {
+    if (point === LAYOUT.PASS) return PASS;
+    return (Math.floor(point / (this.cols + 1)) - 1) * this.cols + (point % (this.cols + 1)) - 1;
+  }
+
   /** Return the point of kernels. */
-  private point(move: Index): number {
+  point(move: Index): number {
     if (move === PASS) return LAYOUT.PASS;
     return (Math.floor(move / this.cols) + 1) * (this.cols + 1) + (move % this.cols) + 1;
   }

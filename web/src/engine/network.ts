@@ -344,16 +344,16 @@ function shares(logits: Float32Array, legal: Uint8Array): Float64Array {
   return odds.map((odd) => odd / sum);
 }
 
-/** Read a safetensors file of half precision. */
+/** Read a safetensors file of single and half precision. */
 function read(file: ArrayBuffer): [Design, Map<string, Float32Array>] {
   const length = Number(new DataView(file).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(file, 8, length)));
   const tensors = new Map<string, Float32Array>();
-  for (const [name, entry] of Object.entries<{ data_offsets: [number, number] }>(header)) {
+  for (const [name, entry] of Object.entries<{ dtype: string; data_offsets: [number, number] }>(header)) {
     if (name === "__metadata__") continue;
     const [begin, end] = entry.data_offsets;
-    const halves = new Uint16Array(file.slice(8 + length + begin, 8 + length + end));
-    tensors.set(name, Float32Array.from(halves, single));
+    const part = file.slice(8 + length + begin, 8 + length + end);
+    tensors.set(name, entry.dtype === "F16" ? Float32Array.from(new Uint16Array(part), single) : new Float32Array(part));
   }
   return [JSON.parse(header.__metadata__["tengen.design"]), tensors];
 }

@@ -234,13 +234,21 @@ def _constants() -> list[str]:
 
     from tengen.board import counting_kernels, layout_kernels
     from tengen.board.rules import KO_NUMBERS, PRESETS
+    from tengen.players.tengen import LEVELS
 
     named = {name: value for name, value in vars(layout_kernels).items() if name.isupper()}
     kinds = {name: value for name, value in vars(counting_kernels).items()
              if name.isupper() and not name.startswith(("_", "MAX"))
              and name not in named}  # fmt: skip
     rules = {name: asdict(rules) | {"ko": KO_NUMBERS[rules.ko]} for name, rules in PRESETS.items()}
-    constants = {"LAYOUT": named, "COUNTED_AS": kinds, "RULES": rules, "NETWORK": _network()}
+    constants = {
+        "LAYOUT": named,
+        "COUNTED_AS": kinds,
+        "RULES": rules,
+        "NETWORK": _network(),
+        "SEARCH": _search(),
+        "LEVELS": {n: asdict(level) for n, level in LEVELS.items()},
+    }
     return [f"export const {name} = {json.dumps(value)} as const;\n"
             for name, value in constants.items()]  # fmt: skip
 
@@ -276,6 +284,20 @@ def _network() -> dict[str, Any]:
         "TILES": {maps: [engine.best_tile(size, size, maps) for size in range(1, 26)]
                   for maps in (16, 64, 128)},
         "SIZE_FACTORS": [settings.size_factor(size * size) for size in range(1, 26)],
+    }  # fmt: skip
+
+
+def _search() -> dict[str, Any]:
+    """Return the numbers of a search, and the levels."""
+    from tengen.players import network_search as search
+    from tengen.scoring.judging import DEAD_ABOVE
+
+    batches = search.BATCHES
+    return {
+        "LARGE_BATCH_SIZES": [rows for rows, _ in batches], "BATCH": max(batches.values()),
+        "SMALL_BATCH": search.SMALL_BATCH, "VISITS_PER_LEAF": search.VISITS_PER_LEAF,
+        "WIDTH": search.WIDTH, "CENTRE": search.CENTRE,
+        "SCORE_SHARE": search.SearchPlayer.score_share, "DEAD_ABOVE": DEAD_ABOVE,
     }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import tengen.board.kernels as board
 import tengen.network.engine_kernels as layers
 import tengen.network.forward_kernels as forward
+import tengen.players.tree_kernels as tree
 from tengen.board.counting_kernels import careful_kinds, plain_kinds
 from tengen.board.layout_kernels import FIELDS, SCALARS, SUICIDE, TURN
 from tengen.network.inputs_kernels import HISTORY
@@ -190,4 +191,64 @@ def evaluate(
         numba.carray(products, places), far,
         numba.carray(logits, (shape[forward.MOVE_OUTPUTS], count, points + 1)),
         numba.carray(owner, (count, points)), numba.carray(values, (count, forward.VALUES)),
+    )  # fmt: skip
+
+
+# ----- Search: the tree of `players.network_tree` -----
+
+
+@_entry
+def descend(
+    judged: U8, over: U8, turn: I8, first: I32, count: I32, opened: I32, explored: F32,
+    visits: I64, waiting: I32, sums: F64, parent: I32, move: I32, nodes: Int, edge_move: I32,
+    edge_prior: F32, edge_child: I32, edges: Int, used: Int, path: I32,
+) -> Int:  # fmt: skip
+    """Walk to a position to evaluate, or one that is over; return the length of the path."""
+    return tree.descend(
+        numba.carray(judged, nodes), numba.carray(over, nodes), numba.carray(turn, nodes),
+        numba.carray(first, nodes), numba.carray(count, nodes), numba.carray(opened, nodes),
+        numba.carray(explored, nodes), numba.carray(visits, nodes), numba.carray(waiting, nodes),
+        numba.carray(sums, (nodes, 4)), numba.carray(parent, nodes), numba.carray(move, nodes),
+        numba.carray(edge_move, edges), numba.carray(edge_prior, edges),
+        numba.carray(edge_child, edges), used, numba.carray(path, nodes),
+    )  # fmt: skip
+
+
+@_entry
+def store_evaluation(
+    node: Int, ends: Int, terms: F64, owners: F64, points: Int, moves: I64, priors: F64,
+    n_moves: Int, used: Int, first: I32, count: I32, own: F64, ownership: I8, judged: U8,
+    over: U8, nodes: Int, edge_move: I32, edge_prior: F32, edge_child: I32, edges: Int,
+) -> None:  # fmt: skip
+    """Store an evaluated position, its moves as edges from number `used` on."""
+    tree.store_evaluation(
+        node, ends, numba.carray(terms, 4), numba.carray(owners, points),
+        numba.carray(moves, n_moves), numba.carray(priors, n_moves), used,
+        numba.carray(first, nodes), numba.carray(count, nodes), numba.carray(own, (nodes, 4)),
+        numba.carray(ownership, (nodes, points)), numba.carray(judged, nodes),
+        numba.carray(over, nodes), numba.carray(edge_move, edges),
+        numba.carray(edge_prior, edges), numba.carray(edge_child, edges),
+    )  # fmt: skip
+
+
+@_entry
+def back_up(
+    path: I32, length: Int, waiting: I32, visits: I64, sums: F64, own: F64, nodes: Int
+) -> None:
+    """Add the value of the last node of a path to all its nodes."""
+    tree.back_up(
+        numba.carray(path, length), numba.carray(waiting, nodes), numba.carray(visits, nodes),
+        numba.carray(sums, (nodes, 4)), numba.carray(own, (nodes, 4)),
+    )  # fmt: skip
+
+
+@_entry
+def keep_likely(
+    s: I64, n: Int, order: I64, length: Int, priors: F64, points: Int, moves: I64, chances: F64
+) -> Int:
+    """Write the likeliest moves that fill no own eye, and the pass; return how many."""
+    return tree.keep_likely(
+        numba.carray(s, (FIELDS, n)), numba.carray(order, length),
+        numba.carray(priors, points + 1), numba.carray(moves, length + 1),
+        numba.carray(chances, length + 1),
     )  # fmt: skip
