@@ -413,3 +413,34 @@ def test_problems_of_a_collection_and_the_first_ones_are_solved(
     page.get_by_role("link", name=re.compile("^Solve .* now")).click()
     page.get_by_role("heading", name="Find the better move").wait_for()
     page.locator(".shudan-marker_cross").wait_for()
+
+
+def test_tags_and_progress_in_the_library(make_server, open_page, wait_for, assert_accessible):
+    server = make_server()
+    with server.client(headers={"content-type": "application/x-go-sgf"}) as client:
+        for day, corner in enumerate(("aa", "cc", "gc"), 1):
+            sgf = f"(;SZ[9]PB[Eve]PW[Opponent {day}]DT[2026-01-0{day}];B[{corner}];W[ee])"
+            client.post("/api/reviews?quick=true", content=sgf).raise_for_status()
+
+        def done() -> Any:
+            found = client.get("/api/reviews").json()
+            return found if all(one["status"] == "done" for one in found) else None
+
+        reviews = wait_for(done)
+        lost = {one["date"]: one["lost"]["black"] for one in reviews}
+        page = open_page(f"{server.url}/#/library")
+        page.get_by_role("button", name="Tags of Eve – Opponent 2").click()
+        page.get_by_label("Tags, separated").fill("ladder, to study")
+        page.get_by_role("button", name="Save").click()
+        page.locator(".games .badge", has_text="to study").wait_for()
+        page.get_by_role("searchbox").fill("study")
+        assert page.locator(".games > li").count() == 1
+        progress = page.get_by_role("region", name="Progress")
+        first = (lost["2026-01-01"] + lost["2026-01-02"]) / 2
+        progress.get_by_text(f"{first:.2f} points lost per move").wait_for()
+        progress.get_by_text(f"{lost['2026-01-03']:.2f} in the second").wait_for()
+        progress.locator("canvas").wait_for()
+        assert_accessible(page)
+        json = {"content-type": "application/json"}
+        unknown = client.put("/api/tags/none", json={"tags": ["x"]}, headers=json)
+        assert unknown.status_code == 404

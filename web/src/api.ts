@@ -331,6 +331,8 @@ export interface Review {
 }
 
 export interface ReviewEntry extends GameRecord {
+  /** Points that each side's moves lost on average, in a finished review. */
+  lost?: Record<Colour, number>;
   id: string;
   changed: number;
   status: "waiting" | "done" | "failed";

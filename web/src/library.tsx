@@ -1,11 +1,13 @@
-// All games of this server, played and reviewed, with a search.
+// All games of this server, played and reviewed: search, tags, and progress over time.
 
 import { useState } from "preact/hooks";
-import type { GameEntry, Opponent, ReviewEntry } from "./api";
-import { t } from "./i18n";
+import { api, type GameEntry, type Opponent, type ReviewEntry } from "./api";
+import { store, stored, t } from "./i18n";
 import { nameOf, opponentOf } from "./newgame";
 import { ago, Choice, useLoaded } from "./parts";
+import { Plot } from "./plot";
 import { fileOf, titleOf } from "./reviews";
+import { complain } from "./status";
 
 type Kind = "all" | "played" | "reviewed";
 
@@ -16,13 +18,23 @@ interface Row {
   title: string;
   about: string;
   changed: number;
+  tags: string[];
 }
 
 const SHOWN = 100;
+const LEAST_GAMES = 3; // of a player whose progress is shown
 
 export function Library() {
   const [games] = useLoaded<GameEntry[]>("/games");
   const [reviews] = useLoaded<ReviewEntry[]>("/reviews");
+  const [tags, reloadTags] = useLoaded<Record<string, string[]>>("/tags");
+  const [editing, setEditing] = useState("");
+  const setTags = async (key: string, text: string) => {
+    const json = { tags: [...new Set(text.split(",").map((tag) => tag.trim()).filter(Boolean))] };
+    await api(`/tags/${key}`, { method: "PUT", json }).catch(complain);
+    setEditing("");
+    reloadTags();
+  };
   const [opponents] = useLoaded<Opponent[]>("/opponents");
   const [wanted, setWanted] = useState("");
   const [kind, setKind] = useState<Kind>("all");
@@ -37,6 +49,7 @@ export function Library() {
       title: `${t("played")}: ${opponentOf(game, names)}`,
       about: [`${game.size}×${game.size}`, result, won].filter(Boolean).join(", "),
       changed: game.changed,
+      tags: tags?.[game.id] ?? [],
     };
   });
   const reviewed = (reviews ?? []).map((one): Row => {
@@ -48,12 +61,13 @@ export function Library() {
       title: titleOf(one),
       about: told.filter(Boolean).join(", "),
       changed: one.changed,
+      tags: tags?.[one.id] ?? [],
     };
   });
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const all = [...played, ...reviewed].sort((a, b) => b.changed - a.changed);
   const found = all.filter((row) => {
-    const text = `${row.title} ${row.about}`.toLowerCase();
+    const text = `${row.title} ${row.about} ${row.tags.join(" ")}`.toLowerCase();
     return (kind === "all" || row.kind === kind) && words.every((word) => text.includes(word));
   });
   return (
@@ -87,10 +101,84 @@ export function Library() {
               <span class="meta">
                 {row.about} · {ago(row.changed)}
               </span>
+              {row.tags.map((tag) => (
+                <span key={tag} class="badge">
+                  {tag}
+                </span>
+              ))}
             </a>
+            {editing === row.key ? (
+              <form
+                class="tagging"
+                onSubmit={(event) => {
+                  event.preventDefault();
+                  void setTags(row.key, new FormData(event.currentTarget).get("tags") as string);
+                }}
+              >
+                <label class="field">
+                  {t("tagsWithCommas")}
+                  <input name="tags" defaultValue={row.tags.join(", ")} maxLength={300} />
+                </label>
+                <button class="primary">{t("keep")}</button>
+              </form>
+            ) : (
+              <button class="plain" onClick={() => setEditing(row.key)} aria-label={t("tagsOf", { name: row.title })}>
+                #
+              </button>
+            )}
           </li>
         ))}
       </ul>
+      {reviews && <Progress reviews={reviews} />}
     </main>
+  );
+}
+
+/** What a player's moves lost from game to game, as far as the games were reviewed. */
+function Progress({ reviews }: { reviews: ReviewEntry[] }) {
+  const [chosen, setChosen] = useState(() => stored("me", ""));
+  const games = reviews
+    .filter((one) => one.lost)
+    .sort((a, b) => (a.date || "").localeCompare(b.date || "") || a.changed - b.changed);
+  const counts = new Map<string, number>();
+  for (const { black, white } of games) {
+    for (const name of [black, white]) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const names = [...counts].filter(([, n]) => n >= LEAST_GAMES).sort((a, b) => b[1] - a[1]);
+  const name = counts.get(chosen) ? chosen : names[0]?.[0];
+  if (!name || !names.length) {
+    return (
+      <>
+        <h2>{t("progress")}</h2>
+        <p class="note">{t("progressEmpty", { n: LEAST_GAMES })}</p>
+      </>
+    );
+  }
+  const mine = games.filter((one) => one.black === name || one.white === name);
+  const lost = mine.map((one) => one.lost![one.black === name ? "black" : "white"]);
+  const mean = (some: number[]) => (some.reduce((sum, n) => sum + n, 0) / some.length).toFixed(2);
+  const half = Math.ceil(lost.length / 2);
+  return (
+    <section aria-label={t("progress")}>
+      <h2>{t("progress")}</h2>
+      <label class="field">
+        {t("player")}
+        <select
+          value={name}
+          onChange={(e) => {
+            setChosen(e.currentTarget.value);
+            store("me", e.currentTarget.value);
+          }}
+        >
+          {names.map(([one, n]) => (
+            <option key={one} value={one}>
+              {one} ({t("nGames", { n })})
+            </option>
+          ))}
+        </select>
+      </label>
+      <p>{t("progressWords", { first: mean(lost.slice(0, half)), last: mean(lost.slice(half)), n: lost.length })}</p>
+      <Plot title={t("lostPerMove")} over={lost.map((_, i) => i + 1)} values={lost} />
+    </section>
   );
 }

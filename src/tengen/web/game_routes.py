@@ -17,8 +17,16 @@ from tengen.game.session import BOTH
 from tengen.web import problems as problems_from_files
 from tengen.web.games import GAME, HINT_PLAYER, Colour, GameService, NewGame, WebGame
 from tengen.web.positions import NAMES, illegal_points, position_of, to_board, to_value
+from tengen.web.reviews import REVIEW
 from tengen.web.services import Upload, ask, download, read, services_of
-from tengen.web.store import PROBLEM, add_problems, list_problems, rate_answer
+from tengen.web.store import (
+    PROBLEM,
+    TAGS,
+    UnknownItemError,
+    add_problems,
+    list_problems,
+    rate_answer,
+)
 from tengen.web.workers import GRACE, Json
 
 _Vertex = Annotated[str, Field(max_length=8, examples=["D4", "pass", "resign"])]
@@ -200,6 +208,32 @@ async def hint(request: Request, key: str) -> Json:
 async def sgf(request: Request, key: str) -> Response:
     """Return the game as SGF."""
     return download(_games(request).sgf(key), f"game-{key}.sgf")
+
+
+# ----- Tags of games and reviews -----
+
+_Tag = Annotated[str, Field(min_length=1, max_length=30)]
+
+
+class Tags(BaseModel, extra="forbid"):
+    """The tags of a game or a review."""
+
+    tags: Annotated[list[_Tag], Field(max_length=20)]
+
+
+@router.get("/tags")
+async def all_tags(request: Request) -> dict[str, list[str]]:
+    """Return the tags of all games and reviews that have any, by id."""
+    return {one["id"]: one["tags"] for one in services_of(request).store.list(TAGS, limit=None)}
+
+
+@router.put("/tags/{key}", status_code=204)
+async def tag(request: Request, key: str, tags: Tags) -> None:
+    """Set the tags of a game or a review."""
+    store = services_of(request).store
+    if not (store.has(GAME, key) or store.has(REVIEW, key)):
+        raise UnknownItemError("there is no such game or review")
+    store.put(TAGS, key, tags.model_dump(), {})
 
 
 # ----- Routes of problems -----

@@ -139,6 +139,8 @@ class Reviews:
 
     def _put(self, body: Json) -> None:
         summary = {**body["headline"], "status": body["status"]}
+        if found := body["summary"]:
+            summary["lost"] = {side: found[side]["mean_points_lost"] for side in ("black", "white")}
         self._store.put(REVIEW, body["id"], summary, body)
 
     def _start(self, body: Json) -> None:

@@ -156,6 +156,8 @@ class Store:
             self._lock.release()
 
 
+TAGS = "tags"  # the kind of the tags of games and reviews, with their ids
+
 # ----- Problems -----
 
 PROBLEM = "problem"
