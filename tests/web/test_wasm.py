@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+import threading
+from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +31,7 @@ from tengen.web.wasm.networks import as_in_page, page_network
 
 ROOT = Path(__file__).parents[2]
 MODULE = ROOT / "web" / "public" / "tengen.wasm"
+ENGINE = ROOT / "web" / "src" / "engine"
 DRIVERS = Path(__file__).parent / "engine"
 
 
@@ -38,6 +44,24 @@ def bundled(driver: str, folder: Path) -> Path:
          f"--outfile={out}", "--log-level=warning"], check=True,
     )  # fmt: skip
     return out
+
+
+@pytest.fixture
+def folder_with_workers(tmp_path: Path) -> Path:
+    """Write a page whose workers search, with all that it loads."""
+    esbuild = need("esbuild")
+    sources = [f"page={DRIVERS / 'page.ts'}", f"worker={ENGINE / 'worker.ts'}"]
+    subprocess.run(
+        [esbuild, *sources, "--bundle", "--format=esm", f"--outdir={tmp_path}",
+         "--log-level=warning"], check=True,
+    )  # fmt: skip
+    shutil.copyfile(MODULE, tmp_path / "tengen.wasm")
+    (tmp_path / "network").write_bytes(page_network(load_network("tengen-small")))
+    page = (
+        '<!doctype html><title>workers</title><body><script type="module" src="page.js"></script>'
+    )
+    (tmp_path / "index.html").write_text(page)
+    return tmp_path
 
 
 def hash_of(mask: np.ndarray[Any, Any]) -> int:
@@ -211,6 +235,22 @@ def test_levels_draw_with_the_same_chances(tmp_path: Path) -> None:
         found = ask_network("level", network, [boards], tmp_path, level)
         for board, chances in zip(boards, found, strict=True):
             assert np.abs(np.array(chances) - player.shares(board)).max() < 1e-4
+
+
+def test_workers_search_in_a_browser(
+    folder_with_workers: Path, open_page: Callable[..., Any]
+) -> None:
+    serve = partial(SimpleHTTPRequestHandler, directory=folder_with_workers)
+    with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = open_page(f"http://127.0.0.1:{server.server_port}/")
+        page.wait_for_function("'found' in globalThis")
+        found = page.evaluate("found")
+        server.shutdown()
+    board = Board(9, rules="chinese", moves="B E5 W G7")
+    network = rounded(load_network("tengen-small"))
+    wanted = [line[:2] for line in searched(network, board, 30)]
+    assert found == {"both": [wanted] * 2, "refused": "move 2 is not legal", "stopped": True}
 
 
 @pytest.mark.slow
