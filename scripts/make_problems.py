@@ -1,6 +1,6 @@
 """Make the first problems of `tengen web`: mistakes of weak levels in games against each other.
 
-    python scripts/make_problems.py [--games 24] [--seed 0]
+    python scripts/make_problems.py [--games 6] [--seed 0]
 
 A mistake becomes a problem where a search finds one move clearly better than all others.
 """
@@ -67,7 +67,7 @@ def problems_of(seed: int, size: int) -> list[dict[str, Any]]:
 def main() -> None:
     """Make the problems, and write them after each game."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--games", type=int, default=24)
+    parser.add_argument("--games", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--size", type=int, default=9)
     options = parser.parse_args()

@@ -444,3 +444,12 @@ def test_tags_and_progress_in_the_library(make_server, open_page, wait_for, asse
         json = {"content-type": "application/json"}
         unknown = client.put("/api/tags/none", json={"tags": ["x"]}, headers=json)
         assert unknown.status_code == 404
+
+
+def test_a_problem_that_is_gone_leads_to_the_others(server, open_page):
+    page = open_page(f"{server.url}/#/problems/gone", viewport={"width": 390, "height": 844})
+    page.get_by_role("link", name="All problems").wait_for()
+    told = page.locator(".trouble")
+    told.wait_for()
+    box, entries = told.bounding_box(), page.locator(".sections").bounding_box()
+    assert box["y"] + box["height"] <= entries["y"]  # the message hides no entry

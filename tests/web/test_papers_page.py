@@ -124,5 +124,11 @@ def test_two_machines_play_each_other_and_a_visitor_plays_one(
     duel.get_by_label("Black").select_option("you")
     duel.locator('.shudan-vertex[data-x="4"][data-y="4"]').click()
     duel.get_by_text("moves: 2", exact=True).wait_for()
+    page.locator(".failure .shudan-sign_-1").first.wait_for()
+    # Nothing of the boards lies below the page.
+    end = "document.querySelector('main').getBoundingClientRect().bottom + scrollY"
+    assert page.evaluate(
+        f"document.documentElement.scrollHeight <= Math.max(innerHeight, {end} + 200)"
+    )
     duel.get_by_role("button", name="Take back").click()
     duel.get_by_text("moves: 0", exact=True).wait_for()

@@ -127,6 +127,16 @@ export function ProblemPage({ id }: { id: string }) {
     setVerdict(null);
     setShown(false);
   }, [id]);
+  if (!problem && entries && !entries.some((one) => one.id === id)) {
+    return (
+      <main class="narrow">
+        <h1>{t("problems")}</h1>
+        <p>
+          <a href="#/problems">{t("allProblems")}</a>
+        </p>
+      </main>
+    );
+  }
   if (!problem) return <Loading />;
   const attempt = async (move: string) => {
     const next = afterMove({ ...problem, turn: problem.you }, move);
