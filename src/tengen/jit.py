@@ -73,14 +73,14 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
     """Caches a kernel in the folder of its file, whose name changes with everything it uses."""
 
     def __init__(self, function: Any, file: str) -> None:
-        self._function, self._file = function, file
+        self._function, self._py_file = function, file  # Numba names the file in warnings
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> _Locator | None:
         return cls(function, file) if function in _OURS else None
 
     def get_cache_path(self) -> str:
-        return str(compiling.kernel_folder(Path(self._file)))
+        return str(compiling.kernel_folder(Path(self._py_file)))
 
     def ensure_cache_path(self) -> None:
         """Make the folder; Numba asks for it when it has compiled a kernel."""

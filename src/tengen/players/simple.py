@@ -156,8 +156,13 @@ class SamplePlayer:
     def analyse(
         self, board: Board, rng: np.random.Generator, **how: object
     ) -> Iterator[SearchInfo]:
-        """Yield the likeliest moves once, with their chances in 10,000ths as visits."""
-        shares = self.shares(board)
+        """Yield the likeliest moves once, with their chances in 10,000ths as visits.
+
+        At temperature 0, where only the first is played, these are the chances that the policy
+        gives.
+        """
+        often = replace(self, temperature=self.temperature or 1.0)
+        shares = often.shares(board)
         best = [int(i) for i in np.argsort(-shares, kind="stable")[:_SHOWN] if shares[i] > 0]
         moves = [point_at(index, board.rows, board.cols) for index in best]
         yield SearchInfo(

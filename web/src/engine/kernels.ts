@@ -1,5 +1,5 @@
 // Written by tengen.web.wasm.build from entries.py; do not edit. Digest of the sources:
-// 47f75e068aacf2c703dbd86b0a3d680f
+// 82dacdcb9f53f66d42193866906d3234
 
 /** A place in the memory of the kernels, in bytes. */
 export type Address = number;

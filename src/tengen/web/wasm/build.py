@@ -9,18 +9,11 @@ vectors. LLVM, which llvmlite includes, optimizes all of them together for WebAs
 
 from __future__ import annotations
 
-import os
-
-# Before Numba is imported: text for any processor, as it is before optimization.
-os.environ |= {
-    "TENGEN_TARGET": "wasm32", "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "",
-    "NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0",
-}  # fmt: skip
-
 import argparse
 import hashlib
 import inspect
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -320,6 +313,11 @@ def main() -> None:
         if not is_current():
             sys.exit("tengen.wasm is older than the kernels: run `make wasm`")
         return
+    # Before Numba is imported: text for any processor, as it is before optimization.
+    os.environ |= {
+        "TENGEN_TARGET": "wasm32", "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "",
+        "NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0",
+    }  # fmt: skip
     from tengen.web.wasm.entries import ENTRIES
 
     entries = [_Entry(name, function) for name, function in ENTRIES.items()]
