@@ -11,8 +11,8 @@ from tengen.lab.decisions import Estimate
 def show(value: float | None, interval: Sequence[float] | None = None, unit: str = "") -> str:
     """Format a figure with its interval; the unit % takes a fraction.
 
-    >>> show(0.5, (0.4, 0.6), "%"), show(714.0), show(None), show(6.02e9)
-    ('50.0 % [40, 60]', '714', '', '6.0e9')
+    >>> show(0.5, (0.4, 0.6), "%"), show(0.065, (-0.004, 0.134), "%"), show(714.0), show(6.02e9)
+    ('50.0 % [40, 60]', '6.5 % [-0.4, 13.4]', '714', '6.0e9')
     """
     if value is None or math.isnan(value):
         return ""
@@ -20,7 +20,9 @@ def show(value: float | None, interval: Sequence[float] | None = None, unit: str
         text = f"{100 * value:.1f} %"
         if interval is None:
             return text
-        digits = 0 if interval[1] - interval[0] > 0.03 else 1
+        # An end next to zero must tell on which side it lies.
+        clear = all(end == 0 or abs(end) >= 0.005 for end in interval)
+        digits = 0 if clear and interval[1] - interval[0] > 0.03 else 1
         return f"{text} [{100 * interval[0]:.{digits}f}, {100 * interval[1]:.{digits}f}]"
     text = number(value)
     if interval is not None and tuple(interval) != (value, value):
