@@ -74,8 +74,8 @@ extras: setup  ## what the skipped tests need, as far as this machine lets us in
 	@command -v npm >/dev/null && $(MAKE) web/node_modules tests/process/node_modules \
 		|| echo "no npm packages: the tests that need them are skipped"
 
-test-wheel: setup  ## the wheel in a bare environment and with each extra by itself
-	$(PYTEST) -m "wheel and not slow" -rA tests/test_wheel.py
+test-wheel: setup  ## the wheel in a bare environment; TENGEN_WHEEL=FILE: that one, and with each extra by itself
+	$(PYTEST) -m "wheel$(if $(TENGEN_WHEEL),, and not slow)" -rA tests/test_wheel.py
 
 test-oldest: RESOLUTION = lowest-direct
 test-newest: RESOLUTION = highest

@@ -162,6 +162,7 @@ def test_every_module_imports_without_extras(tengen: Path) -> None:
     assert set(done.stdout.split()) <= optional
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", USES)
 def test_an_extra_is_enough_for_what_it_is_for(extra: str, wheel: Path) -> None:
     # The same PyTorch as here: the newest may bring gigabytes.
