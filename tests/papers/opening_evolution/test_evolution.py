@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.board import PASS, Board
+from tengen.board import BLACK, PASS, WHITE, Board
 from tengen.errors import ModelError, TengenError
 from tengen.models import Run, read_metrics
 from tengen.papers.opening_evolution import EvolutionSettings, OpeningEvolution
@@ -252,6 +252,26 @@ def test_starts_become_more() -> None:
     run = Breeding(plan)
     run.generation = 10
     assert len(run.games().hall) == 3
+
+
+def test_handicap_stones_become_fewer_and_one_is_none() -> None:
+    plan = replace(PLAN, rows=9, handicap=4, handicap_every=10)
+    assert [plan.handicap_at(g) for g in (0, 9, 10, 20, 30, 99)] == [4, 4, 3, 2, 0, 0]
+    for colour in (BLACK, WHITE):
+        board = plan.start(1, colour, plan.handicap_at(0))
+        assert (board.grid() == colour).sum() == 4 and board.turn == 3 - colour
+    with pytest.raises(TengenError, match="no fixed handicap of 9 stones on 5x5"):
+        replace(PLAN, handicap=9)
+
+
+def test_survivors_are_measured_again_when_the_handicap_changes() -> None:
+    plan = replace(PLAN, rows=9, moves=1, remember=True, handicap=3, handicap_every=2)
+    run = Breeding(plan)
+    measured = []
+    for _ in range(6):
+        measured.append(len(run.pending))
+        run.step(MEASURE)
+    assert measured == [6, 3, 6, 3, 6, 3]  # two stones are followed by none
 
 
 def test_a_bent_score_counts_little_beyond_its_bend() -> None:

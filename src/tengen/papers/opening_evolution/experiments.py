@@ -27,7 +27,7 @@ from tengen.papers.opening_evolution.recording import (
     train,
     training_rows,
 )
-from tengen.papers.opening_evolution.settings import EvolutionSettings
+from tengen.papers.opening_evolution.settings import DEFAULTS, EvolutionSettings
 
 CHAMPIONS = ("evolved-minimax-13x13", "evolved-spatial-13x13")  # shipped, the strongest first
 
@@ -49,7 +49,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "co-evolution": {"hall_every": 1},
     "deeper": {"plies": 2},
     "illegal-passes": {"free": True},
+    "handicap": {"handicap": 9, "handicap_every": 8},  # none from generation 64 on
     "middle-game": {"moves": 40},
+    "whole-game": {"moves": 80},
 }
 """What the paper's questions change, by name; the rest is the better method's."""
 
@@ -154,7 +156,7 @@ def learning(context: LabContext, size: LearningSize) -> list[NewRows]:
                 for generation, path in snapshots(folder, size.generations).items()
             ]
     games = _games(context, name, 0.8, 1.0)
-    rows = panel_rows(networks, size.starts, games, seed=context.seed)
+    rows = panel_rows(networks, size.starts, games, seed=context.seed, moves=DEFAULTS.moves)
     terms = {"generations": size.generations, "starts": size.starts, "expert": "static"}
     return [NewRows(name, rows, seeds, {**terms, "method": BETTER_METHOD})]
 

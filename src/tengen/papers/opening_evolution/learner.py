@@ -6,7 +6,7 @@ on interruptions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -58,12 +58,11 @@ class NetworkPlayer:
         return move if board.is_legal(move) else PASS
 
 
-def play_opening(black: Player, white: Player, terms: EvolutionSettings, seed: int) -> Board:
-    """Return the board after both sides' opening moves."""
-    board = terms.start(seed)
+def play_opening(players: Mapping[int, Player], board: Board, moves: int, seed: int) -> Board:
+    """Play the opening moves of both sides, whose players are given by colour."""
     rng = np.random.default_rng([seed, 1])
-    for _ in range(2 * terms.moves):
-        player = black if board.turn == BLACK else white
+    for _ in range(2 * moves):
+        player = players[board.turn]
         move = player.choose(board, rng)
         board.push(move if move >= 0 else PASS)
     return board
@@ -75,14 +74,18 @@ def match(
     expert: Expert,
     terms: EvolutionSettings,
     seeds: Sequence[int],
+    handicap: int = 0,
 ) -> FloatArray:
     """Return a player's scores from its own view, for every seed with each of its colours.
 
-    `terms` gives board, komi, colours and length. There is one opponent per seed.
+    `terms` gives board, komi, colours and length. There is one opponent per seed. The player has
+    the handicap stones with either colour.
     """
     colours = _COLOURS[terms.colours]
     boards = [
-        play_opening(*((me, other) if colour == BLACK else (other, me)), terms, seed)
+        play_opening(
+            {colour: me, 3 - colour: other}, terms.start(seed, colour, handicap), terms.moves, seed
+        )
         for seed, other in zip(seeds, opponents, strict=True)
         for colour in colours
     ]
@@ -97,9 +100,10 @@ def fitness(
     expert: Expert,
     terms: EvolutionSettings,
     seeds: Sequence[int],
+    handicap: int = 0,
 ) -> float:
     """Return the mean score of a match; with a `bend`, of bend * tanh(score / bend)."""
-    scores, bend = match(me, opponents, expert, terms, seeds), terms.bend
+    scores, bend = match(me, opponents, expert, terms, seeds, handicap), terms.bend
     return float(np.mean(bend * np.tanh(scores / bend) if bend else scores))
 
 
@@ -155,7 +159,10 @@ class Breeding:
         self.generation += 1
         survivors = self.breeder.breed(self.fitness, self.generation)
         self.known = np.full(len(self.fitness), np.nan)
-        if self.settings.remember:
+        # With fewer handicap stones every game is another.
+        handicap_at = self.settings.handicap_at
+        same = handicap_at(self.generation) == handicap_at(self.generation - 1)
+        if self.settings.remember and same:
             kept = np.where(certain[survivors], self.fitness[survivors], np.nan)
             self.known[: len(survivors)] = kept
         if hall_every and self.generation % hall_every == 0:
@@ -204,7 +211,9 @@ class GenerationGames:
             next(turns) if w is None else NetworkPlayer(shape, w, by_chance=chance)
             for w in self.hall
         ]
-        found = fitness(me, others, expert, settings, settings.game_seeds(self.generation))
+        seeds = settings.game_seeds(self.generation)
+        handicap = settings.handicap_at(self.generation)
+        found = fitness(me, others, expert, settings, seeds, handicap)
         return found, me.draws == 0
 
 

@@ -104,6 +104,7 @@ class Duel:
     starts: tuple[int, ...]  # seeds of the random plies
     expert: str = "static"
     random_plies: int = START_PLIES
+    moves: int | None = None  # of each side, those of the model by default
     player: str = ""  # spec of a player that replaces the network on the same terms
 
 
@@ -111,7 +112,8 @@ def play_duel(duel: Duel) -> dict[str, Any]:
     """Play a duel; scores are from the network's view, black and white for each start."""
     model = _model(duel.model)
     me = _side(duel.player) if duel.player else model.player()
-    terms = replace(model.settings, random_plies=duel.random_plies, colours="both")
+    moves = duel.moves or model.settings.moves
+    terms = replace(model.settings, random_plies=duel.random_plies, moves=moves, colours="both")
     opponents = [_side(duel.opponent)] * len(duel.starts)
     scores = match(me, opponents, make_expert(duel.expert), terms, duel.starts)
     return {"scores": [float(score) for score in scores]}
@@ -171,8 +173,11 @@ def panel_rows(
     *,
     seed: int = 1,
     expert: str = "static",
+    moves: int | None = None,
 ) -> list[Row]:
     """Play networks against the panel, each start with both colours; all have the same starts.
+
+    Openings are as long as those that a network was bred with, unless their `moves` are given.
 
     A network is given with the columns that name it in its rows.
     """
@@ -180,7 +185,7 @@ def panel_rows(
     pairs = list(product(networks, PANEL))
     duels = {
         f"{sorted(name.items())} {opponent} {starts} {expert} {seed}": Duel(
-            str(path), opponent, common, expert
+            str(path), opponent, common, expert, moves=moves
         )
         for (name, path), opponent in pairs
     }

@@ -33,7 +33,7 @@ _NAMES = {
 _CHANGED = {
     "one-opponent": "opponents", "three-opponents": "more-opponents",
     "co-evolution": "co-evolution", "deeper": "deeper", "illegal-passes": "second-choice",
-    "middle-game": "middle-game",
+    "handicap": "handicap", "middle-game": "middle-game", "whole-game": "whole-game",
 }  # fmt: skip
 """Changes of the method and the questions they answer."""
 

@@ -45,6 +45,8 @@ class EvolutionSettings(CheckedSettings):
     random_plies: int = setting(0, "Random plies before each game of a generation.", least=0)
     starts: int = setting(1, "Games per individual and colour.", least=1)
     more_starts_every: int = setting(0, "Generations per additional start; 0 for none.", least=0)
+    handicap: int = setting(0, "The network's handicap stones at first.", least=0, most=9)
+    handicap_every: int = setting(0, "Generations per stone fewer; 0: none fewer.", least=0)
     bend: float = setting(0.0, "Points beyond which scores hardly count; 0: no limit.", least=0)
     strategy: str = setting(
         "paper",
@@ -60,6 +62,10 @@ class EvolutionSettings(CheckedSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.handicap:
+            from tengen.board import handicap_points
+
+            handicap_points(self.rows, self.cols or self.rows, self.handicap)
         if self.population % 2:
             raise SpecError(f"a population of {self.population} has no half")
 
@@ -72,13 +78,23 @@ class EvolutionSettings(CheckedSettings):
         """Return the network's shape."""
         return _shape(self.network, self.rows, self.cols or self.rows, self.free, self.plies)
 
-    def start(self, seed: int) -> Board:
-        """Return the board on which an opening begins."""
-        from tengen.board import Board, Rules, play_random
+    def start(self, seed: int, colour: int, stones: int = 0) -> Board:
+        """Return the board on which an opening begins, with handicap stones of the colour."""
+        from tengen.board import BLACK, Board, Rules, handicap_points, play_random
 
         rules = Rules(ko="simple", scoring=cast("Scoring", self.scoring))
         board = Board(self.rows, self.cols or self.rows, rules=rules, komi=self.komi)
+        if stones:
+            points = handicap_points(board.rows, board.cols, stones)
+            side = "black" if colour == BLACK else "white"
+            board.set_stones(**{side: points}, to_play=3 - colour)
         return play_random(board, self.random_plies, np.random.default_rng(seed))
+
+    def handicap_at(self, generation: int) -> int:
+        """Return the handicap stones of a generation; one stone would only be the first move."""
+        fewer = generation // self.handicap_every if self.handicap_every else 0
+        stones = self.handicap - fewer
+        return stones if stones >= 2 else 0
 
     def starts_at(self, generation: int) -> int:
         """Return the number of games per colour that each individual of a generation plays."""
