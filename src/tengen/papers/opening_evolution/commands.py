@@ -53,7 +53,7 @@ def evaluate(
     name = model or CHAMPIONS[0]
     other = str(find_model(rival)) if rival else opponent
     starts = tuple(spawn_seeds(seed, (games + 1) // 2))
-    duel = Duel(name, other, starts, expert, random_plies, player)
+    duel = Duel(name, other, starts, expert, random_plies, player=player)
     rate = Rate.of(play_duel(duel)["scores"][:games])
     who = {"model": player or name, "opponent": rival or opponent, "expert": expert}
     shown.result({**who, **asdict(rate), "seed": seed})
