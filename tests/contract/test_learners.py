@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +95,13 @@ def fit_opening_td(learner: Any) -> Any:
 
 def fit_opening_evolution(learner: Any) -> Any:
     from tengen.papers.opening_evolution import EvolutionSettings
-    from tengen.papers.opening_evolution.learner import measure_with
+    from tengen.papers.opening_evolution.learner import measure_with, play_job
+    from tengen.parallel import Team
 
     learner.settings = EvolutionSettings(
         rows=5, cols=5, population=4, generations=2, moves=3, network="spatial"
     )
-    return learner.fit(measure_with([[Stones()]], Stones()))
+    return learner.fit(measure_with(Team(partial(play_job, [Stones()], Stones()))))
 
 
 def fit_network(learner: Any) -> Any:

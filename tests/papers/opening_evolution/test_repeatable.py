@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 from tests.needs import need
 
-from tengen.contracts import Player
 from tengen.models import Run
 from tengen.papers.opening_evolution import EvolutionSettings, OpeningEvolution
-from tengen.papers.opening_evolution.learner import Measure, measure_on, measure_with
-from tengen.players import make_expert, make_player
+from tengen.papers.opening_evolution.learner import Measure, measure_with
+from tengen.papers.opening_evolution.recording import play_by_spec
+from tengen.parallel import Team
 
+STATIC = partial(play_by_spec, "static", "static")
 SMALL = EvolutionSettings(network="dense", rows=5, population=6, generations=50, moves=4)
 REAL = (
     EvolutionSettings(network="dense", population=10, generations=50, colours="black"),
@@ -33,12 +34,8 @@ def evolved(plan: EvolutionSettings, measure: Measure) -> np.ndarray:
 
 
 def weights_of(plan: EvolutionSettings, workers: int) -> np.ndarray:
-    opponents = [[make_player("static")] for _ in range(workers)]
-    return evolved(plan, measure_with(opponents, make_expert("static")))
-
-
-def static_player() -> list[Player]:
-    return [make_player("static")]
+    with Team(STATIC, workers=workers) as team:
+        return evolved(plan, measure_with(team))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +47,8 @@ def cluster() -> Iterator[None]:
 
 
 def on_ray(plan: EvolutionSettings) -> np.ndarray:
-    return evolved(plan, measure_on("auto", static_player, partial(make_expert, "static")))
+    with Team(STATIC, ray="auto") as team:
+        return evolved(plan, measure_with(team))
 
 
 def command(plan: EvolutionSettings, folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from tengen.lab.evidence import Evidence, read_evidence, record_of, write_evidence
 from tengen.papers.opening_evolution import EvolutionSettings
 from tengen.papers.opening_evolution import report as module
-from tengen.papers.opening_evolution.learner import Breeding, measure_with
+from tengen.papers.opening_evolution.learner import Breeding, measure_with, play_job
+from tengen.parallel import Team
 from tengen.players import make_expert, make_player
 from tengen.statistics import Trend
 
@@ -99,6 +101,7 @@ def test_recorded_fitness_breeds_the_networks_of_the_tournament() -> None:
     breeding = Breeding(settings).replay(rows[:30])
     # The better half survives, so the best never gets worse, and its games can be played again.
     assert (np.diff(rows[:, :1].max(axis=1)) >= 0).mean() > 0.99
-    measure = measure_with([[make_player("static")]], make_expert("static"))
+    play = partial(play_job, [make_player("static")], make_expert("static"))
+    measure = measure_with(Team(play))
     fitness, certain = measure(breeding)
     assert np.array_equal(fitness[certain], rows[30][certain])

@@ -1,15 +1,13 @@
 """Evolved openings: games that an expert finishes, generations, and the estimator.
 
-The result of a run depends only on its settings and seed, not on the number of threads, on Ray, or
+The result of a run depends only on its settings and seed, not on the number of workers, on Ray, or
 on interruptions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import cycle
 from typing import Any, Self
 
@@ -26,7 +24,7 @@ from tengen.models.store import Tensors
 from tengen.papers.opening_evolution.networks import Shape, Weights
 from tengen.papers.opening_evolution.settings import DEFAULTS, EvolutionSettings
 from tengen.papers.opening_evolution.strategy import STRATEGIES, Breeder
-from tengen.parallel import map_jobs
+from tengen.parallel import Team
 
 _COLOURS = {"both": (BLACK, WHITE), "black": (BLACK,), "white": (WHITE,)}
 """Which sides a network plays when its fitness is measured."""
@@ -217,63 +215,27 @@ class GenerationGames:
         return found, me.draws == 0
 
 
+Job = tuple[GenerationGames, FloatArray]
+"""What a worker is given: the games of a generation, and the weights that play them."""
 Measure = Callable[[Breeding], tuple[FloatArray, BoolArray]]
 """Returns the fitness of a breeding's pending individuals, and which involved no chance."""
 
 
-def measure_with(opponents: Sequence[Sequence[Player]], expert: Expert) -> Measure:
-    """Return a measure that shares the individuals among threads, one per list of opponents.
-
-    Kernels run without the GIL; an external engine can play only one game at a time.
-    """
-
-    workers = len(opponents)
-
-    def measure(breeding: Breeding) -> tuple[FloatArray, BoolArray]:
-        games, pending = breeding.games(), breeding.pending
-        found: list[tuple[float, bool]] = [(0.0, False)] * len(pending)
-
-        def share(worker: int) -> None:
-            for i in range(worker, len(pending), workers):
-                found[i] = games.play(pending[i], opponents[worker], expert)
-
-        with ThreadPoolExecutor(workers) as pool:
-            list((pool.map if workers > 1 else map)(share, range(workers)))
-        return _columns(found)
-
-    return measure
-
-
-def measure_on(
-    address: str, make_opponents: Callable[[], Sequence[Player]], make_expert: Callable[[], Expert]
-) -> Measure:
-    """Return a measure that runs each individual as a Ray job, which calls both functions."""
-    job = partial(_play_there, make_opponents, make_expert)
+def measure_with(team: Team[Job, tuple[float, bool]]) -> Measure:
+    """Return a measure that shares a generation's individuals among the workers of a team."""
 
     def measure(breeding: Breeding) -> tuple[FloatArray, BoolArray]:
         games = breeding.games()
-        return _columns(list(map_jobs(job, [(games, w) for w in breeding.pending], ray=address)))
+        found = team.map((games, weights) for weights in breeding.pending)
+        return np.array([fit for fit, _ in found]), np.array([sure for _, sure in found], np.bool_)
 
     return measure
 
 
-def _columns(found: list[tuple[float, bool]]) -> tuple[FloatArray, BoolArray]:
-    return np.array([fit for fit, _ in found]), np.array([sure for _, sure in found], np.bool_)
-
-
-def _play_there(
-    make_opponents: Callable[[], Sequence[Player]],
-    make_expert: Callable[[], Expert],
-    job: tuple[GenerationGames, FloatArray],
-) -> tuple[float, bool]:
-    """Measure one individual on a node; close the players it made."""
+def play_job(opponents: Sequence[Player], expert: Expert, job: Job) -> tuple[float, bool]:
+    """Measure one individual, as `GenerationGames.play` does: what a team has to do."""
     games, weights = job
-    opponents, expert = make_opponents(), make_expert()
-    try:
-        return games.play(weights, opponents, expert)
-    finally:
-        for made in (*opponents, expert):
-            getattr(made, "close", lambda: None)()
+    return games.play(weights, opponents, expert)
 
 
 # ----- The estimator -----
@@ -309,7 +271,7 @@ class OpeningEvolution(StoredLearner):
     ) -> Self:
         """Evolve up to the last generation; with `run`, resume from it and save snapshots in it.
 
-        `measure_with` and `measure_on` make a measure from opponents and expert.
+        `measure_with` makes a measure from a team that does `play_job`.
         """
         settings = self.settings
         state = self.breeding_ = Breeding(settings, run.start if run else None)

@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tengen.contracts import Player
+from tengen.contracts import Expert, Player
 from tengen.errors import TengenError
 from tengen.lab.evidence import Cell
 from tengen.lab.steps import Journal
@@ -22,14 +22,14 @@ from tengen.models import find_model
 from tengen.models.runs import SNAPSHOTS, Run, read_metrics
 from tengen.papers.opening_evolution.learner import (
     Breeding,
-    Measure,
+    Job,
     OpeningEvolution,
     match,
-    measure_on,
     measure_with,
+    play_job,
 )
 from tengen.papers.opening_evolution.settings import EvolutionSettings
-from tengen.parallel import spawn_seeds
+from tengen.parallel import Team, spawn_seeds
 from tengen.players import make_expert, make_player
 from tengen.progress import Report
 
@@ -55,24 +55,21 @@ def train(
 ) -> Path:
     """Evolve a network in a run folder, continuing the run; return the model's file."""
     model = OpeningEvolution(settings=settings)
-    with Run.open(folder, model.kind, settings, resume=resume) as run:
-        model.fit(_measure_of(settings, workers, ray), run=run, on_generation=on_generation)
+    play = partial(play_by_spec, settings.opponent, settings.expert)
+    with (
+        Run.open(folder, model.kind, settings, resume=resume) as run,
+        Team(play, workers=min(workers, settings.individuals), ray=ray) as team,
+    ):
+        model.fit(measure_with(team), run=run, on_generation=on_generation)
         path = run.folder / "model.safetensors"
         model.save(path)
         return path
 
 
-def _measure_of(settings: EvolutionSettings, workers: int, ray: str | None) -> Measure:
-    """Return what plays the games of a generation: threads here, or a Ray cluster."""
-    if ray is not None:
-        opponents = partial(_players, settings.opponent)
-        return measure_on(ray, opponents, partial(make_expert, settings.expert))
-    players = [_players(settings.opponent) for _ in range(workers)]
-    return measure_with(players, make_expert(settings.expert))
-
-
-def _players(specs: str) -> list[Player]:
-    return [make_player(spec) for spec in specs.split(" + ")]
+def play_by_spec(opponents: str, expert: str, job: Job) -> tuple[float, bool]:
+    """Measure one individual against opponents, joined by ` + `; make each player only once."""
+    players = [_side(spec) for spec in opponents.split(" + ")]
+    return play_job(players, _expert(expert), job)
 
 
 def snapshots(folder: Path, every: int = 1) -> dict[int, Path]:
@@ -115,7 +112,7 @@ def play_duel(duel: Duel) -> dict[str, Any]:
     moves = duel.moves or model.settings.moves
     terms = replace(model.settings, random_plies=duel.random_plies, moves=moves, colours="both")
     opponents = [_side(duel.opponent)] * len(duel.starts)
-    scores = match(me, opponents, make_expert(duel.expert), terms, duel.starts)
+    scores = match(me, opponents, _expert(duel.expert), terms, duel.starts)
     return {"scores": [float(score) for score in scores]}
 
 
@@ -127,6 +124,11 @@ def _model(path: str) -> OpeningEvolution:
 @cache
 def _side(spec: str) -> Player:
     return _model(spec).player() if spec.endswith(".safetensors") else make_player(spec)
+
+
+@cache
+def _expert(spec: str) -> Expert:
+    return make_expert(spec)
 
 
 @dataclass(frozen=True)
