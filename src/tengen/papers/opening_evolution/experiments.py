@@ -94,7 +94,7 @@ def tables(context: LabContext, size: TableSize) -> list[NewRows]:
     """Breed networks as the paper did; play its round robins, and games against a panel."""
     name = "table-1" if size.network == "dense" else "table-2"
     seeds = [context.seed + number for number in range(size.seeds)]
-    every = math.gcd(250, size.every)
+    every = math.gcd(2_500, size.every)
     runs: dict[int, Path] = {}
     for number, seed in enumerate(seeds):
         settings = EvolutionSettings(
