@@ -20,7 +20,7 @@ import onnxruntime
 from scipy.special import expit, softmax
 
 import tengen
-from tengen.network import DeepNetwork, inputs
+from tengen.network import DeepNetwork, layers
 from tengen.network.export import export_onnx
 
 
@@ -34,7 +34,7 @@ def compare(network: DeepNetwork, boards: list[tengen.Board]) -> None:
     worst = dict.fromkeys([*names, "other first choices"], 0.0)
     shown = {"moves": lambda x: softmax(x, -1), "best": lambda x: softmax(x, -1), "winner": expit}
     for i in range(0, len(boards), 32):
-        seen = inputs.of_boards(boards[i : i + 32], ladders=network.design_.ladders)
+        seen = layers.pack_boards(boards[i : i + 32], ladders=network.design_.ladders)
         here = network.engine(seen)._asdict()
         there = dict(zip(names, session.run(None, {"planes": seen.planes()}), strict=True))
         for name in names:
@@ -48,7 +48,7 @@ def compare(network: DeepNetwork, boards: list[tengen.Board]) -> None:
 
 def threads(network: DeepNetwork, boards: list[tengen.Board], rounds: int = 12) -> None:
     """Print how much faster two threads evaluate batches of 8 than one, in nine turns."""
-    seen = inputs.of_boards(boards[:8], ladders=network.design_.ladders)
+    seen = layers.pack_boards(boards[:8], ladders=network.design_.ladders)
 
     def work(count: int) -> float:
         began = time.perf_counter()

@@ -14,7 +14,7 @@ import numpy as np
 
 from tengen.board import Board
 from tengen.board.playouts import play_random
-from tengen.network import DeepNetwork, inputs
+from tengen.network import DeepNetwork, layers
 from tengen.network.engine import GpuEngine
 
 BATCHES, TURNS = (1, 8, 32, 64), 5
@@ -28,7 +28,7 @@ def main() -> None:
     for name, size in (("tengen-small", 19), ("tengen-large", 19), ("zero-9x9", 9)):
         network, rng = DeepNetwork.load(name), np.random.default_rng(1)
         boards = [play_random(Board(size), 20 + i % 40, rng) for i in range(max(BATCHES))]
-        positions = inputs.of_boards(boards, ladders=network.design_.ladders)
+        positions = layers.pack_boards(boards, ladders=network.design_.ladders)
         there = GpuEngine(network.weights_, network.design_, options.device)
         said: Any = zip(network.engine(positions), there(positions), strict=True)
         found = [float(np.abs(a - b).max()) for a, b in said if a is not None]
@@ -39,7 +39,7 @@ def main() -> None:
             print(f"{name} {batch}: processor {here:.3f} ms a position, GPU {gpu:.3f}")
 
 
-def milliseconds(ask: Callable[[inputs.Positions], object], positions: inputs.Positions) -> float:
+def milliseconds(ask: Callable[[layers.Positions], object], positions: layers.Positions) -> float:
     """Return the time a position takes, the first asking not counted."""
     ask(positions)
     began = time.perf_counter()

@@ -19,7 +19,7 @@ import onnxruntime
 
 from tengen.board import Board
 from tengen.board.playouts import play_random
-from tengen.network import DeepNetwork, inputs
+from tengen.network import DeepNetwork, layers
 from tengen.network.export import export_onnx
 
 
@@ -48,10 +48,10 @@ def main() -> None:
         for size in (19, 9):
             generators = map(np.random.default_rng, range(options.batch))
             boards = [play_random(Board(size), 5 * size, rng) for rng in generators]
-            positions = inputs.of_boards(boards)
+            positions = layers.pack_boards(boards)
             planes = positions.planes()
 
-            def ours(network: DeepNetwork = network, seen: inputs.Positions = positions) -> object:
+            def ours(network: DeepNetwork = network, seen: layers.Positions = positions) -> object:
                 return network.engine(seen)
 
             def theirs(session: object = session, planes: object = planes) -> object:

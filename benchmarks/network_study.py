@@ -24,9 +24,8 @@ import torch
 
 from tengen.board.coordinates import permutation
 from tengen.errors import SpecError
-from tengen.network.inputs import POINT_PLANES
 from tengen.network.inputs_kernels import NOWHERE
-from tengen.network.layers import operations
+from tengen.network.layers import POINT_PLANES, operations
 from tengen.network.settings import DESIGNS, Design, NetworkSettings
 from tengen.network.shards import Shard
 from tengen.network.training import Batch, Sampler, Source, Trainer, gather, learn_one

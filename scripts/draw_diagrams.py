@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import tengen
 from tengen.board import BLACK
 from tengen.board.coordinates import transform
-from tengen.network.inputs import N_PLANES, PLANES, of_boards
+from tengen.network.layers import N_PLANES, PLANES, pack_boards
 
 OUT = Path(__file__).parents[1] / "docs" / "pictures"
 NETWORK = "tengen-judge"
@@ -111,7 +111,7 @@ def how_a_move() -> str:
     network = tengen.load_network(NETWORK)
     [seen] = network.evaluate([board])
     found = tengen.analyse(board, visits=VISITS)
-    planes = of_boards([board]).planes()[0]
+    planes = pack_boards([board]).planes()[0]
     design = network.design_
     side = "Black" if board.turn == BLACK else "White"
     free = network.weights_["blocks.0.conv1.weight"][0, 0, 0]

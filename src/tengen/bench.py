@@ -26,7 +26,7 @@ from tengen.records.record import GameRecord
 from tengen.records.sgf_properties import parse_result
 
 if TYPE_CHECKING:
-    from tengen.network.inputs import Positions
+    from tengen.network.layers import Positions
 
 _GAMES = 300  # games of a file that are read and replayed
 _BATCH = 8  # positions that a network evaluates at once
@@ -142,10 +142,10 @@ def _evaluate(games: Path) -> _Work:
 
 
 def _positions() -> Positions:
-    from tengen.network.inputs import of_boards
+    from tengen.network.layers import pack_boards
 
     generators = map(np.random.default_rng, range(_BATCH))
-    return of_boards([play_random(Board(19), 95, rng) for rng in generators])
+    return pack_boards([play_random(Board(19), 95, rng) for rng in generators])
 
 
 # ----- The peers' work -----

@@ -14,7 +14,7 @@ from tests.needs import need
 from tengen.board import Board
 from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
-from tengen.network import DESIGNS, DeepNetwork, Design, forward_kernels, inputs
+from tengen.network import DESIGNS, DeepNetwork, Design, forward_kernels, layers
 from tengen.network import engine as engines
 from tengen.network.engine import (
     Engine,
@@ -24,8 +24,7 @@ from tengen.network.engine import (
     transformed,
 )
 from tengen.network.engine_kernels import ADD, COLS, RELU, ROWS, STORE, convolve
-from tengen.network.inputs import N_PLANES, Positions
-from tengen.network.layers import lay_out, operations, tied_places
+from tengen.network.layers import N_PLANES, Positions, lay_out, operations, tied_places
 from tengen.network.learner import SIZES, check_size, equivariance_error, untrained
 
 TINY = DESIGNS["tiny"]
@@ -182,7 +181,7 @@ def test_the_table_of_the_first_layer_says_what_the_planes_say(design: Design) -
             for seed, rules, komi in ((1, "japanese", 0.5), (2, "chinese", -7.5), (3, "aga", 6.5))
         ]
         boards[2].play("pass")
-        seen = inputs.of_boards(boards)
+        seen = layers.pack_boards(boards)
         assert alike(network.engine(seen), network.engine.evaluate_planes(seen.planes()))
 
 
@@ -217,7 +216,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def positions(count: int = 3) -> Positions:
     rng = np.random.default_rng(5)
     boards = [play_random(Board(7), 10 + i, rng) for i in range(count)]
-    return inputs.of_boards(boards, ladders=NETWORK.design_.ladders)
+    return layers.pack_boards(boards, ladders=NETWORK.design_.ladders)
 
 
 @pytest.mark.usefixtures("fresh")

@@ -14,7 +14,7 @@ from tests.needs import need
 
 from tengen.board import Board, index_of, play_random
 from tengen.errors import SpecError
-from tengen.network import DESIGNS, NetworkSettings, Shard, inputs, settings
+from tengen.network import DESIGNS, NetworkSettings, Shard, layers, settings
 from tengen.network.engine import torch_or_refuse
 from tengen.network.settings import check_design
 
@@ -36,13 +36,13 @@ def test_a_training_begins_with_weights_of_its_own_shape() -> None:
 
 def test_planes_are_the_same_on_the_device() -> None:
     boards = [play_random(Board(7), n, np.random.default_rng(n)) for n in (5, 20)]
-    seen = inputs.of_boards(boards, ladders=False)
+    seen = layers.pack_boards(boards, ladders=False)
     names = ("codes", "history", "komi", "territory", "passed")
     given = {name: torch.from_numpy(np.ascontiguousarray(getattr(seen, name))) for name in names}
     batch: Any = SimpleNamespace(rows=7, cols=7, **given)
     laid = planes_of(batch, plane_table(CPU))
     np.testing.assert_allclose(laid.numpy(), seen.planes())
-    filled = planes_of(batch, plane_table(CPU), inputs.N_PLANES + 3)
+    filled = planes_of(batch, plane_table(CPU), layers.N_PLANES + 3)
     assert torch.equal(filled[:, :-3], laid) and not filled[:, -3:].any()
 
 
@@ -52,7 +52,7 @@ def test_positions_of_a_game_are_those_of_its_boards() -> None:
     for move in moves:
         boards.append(board.copy())
         board.play(move)
-    seen = inputs.of_boards(boards, ladders=False)
+    seen = layers.pack_boards(boards, ladders=False)
     played = np.array([index_of(point, 5, 5) for _, point in board.moves], np.int16)
     shard = Shard.of_moves(5, 5, [played] * 2, komi=np.full(2, 2.5, np.float32))
     with ThreadPoolExecutor(1) as pool:

@@ -25,7 +25,7 @@ from tengen.contracts import (
 from tengen.errors import SpecError
 from tengen.game.endgame import estimate_by_playouts, score_as_it_stands
 from tengen.models import load_evaluator
-from tengen.network import inputs
+from tengen.network import layers
 from tengen.players import make_expert, make_player, player_kinds
 from tengen.players.alphabeta import AlphaBetaPlayer, AlphaBetaSearch
 from tengen.players.evaluators import EVALUATORS, POLICIES, AreaEvaluator, make_policy
@@ -282,7 +282,7 @@ def test_models_take_compensation_for_komi(name: str) -> None:
 
 def test_a_network_gets_komi_and_compensation() -> None:
     boards = [settled(rules="chinese", komi=0.5, handicap=4, to_play=side) for side in (1, 2)]
-    assert inputs.of_boards(boards).komi.tolist() == [-4.5, 4.5]
+    assert layers.pack_boards(boards).komi.tolist() == [-4.5, 4.5]
 
 
 class UtilityFunction:

@@ -13,8 +13,8 @@ from tests.needs import need
 torch = need("torch")
 
 from tengen.board import PASS, Board, Rules
-from tengen.network.inputs import of_boards
 from tengen.network.inputs_kernels import PASSES, PLY, SCORE, SIDE
+from tengen.network.layers import pack_boards
 from tengen.self_play.search import SOURCE, Boards, legal
 
 CPU = torch.device("cpu")
@@ -34,7 +34,7 @@ def test_positions_are_those_of_the_board_game_by_game(lines: int) -> None:
     boards = [Board(lines, lines, rules=SIMPLE, komi=0) for _ in range(games)]
     everyone, kos = torch.arange(games), 0
     for _ in range(2 * lines * lines):
-        seen = of_boards(boards, ladders=False)
+        seen = pack_boards(boards, ladders=False)
         assert np.array_equal(slots.codes.numpy(), seen.codes)
         assert np.array_equal(slots.history.numpy(), seen.history)
         assert np.array_equal((slots.facts[:, PASSES] > 0).numpy(), seen.passed)

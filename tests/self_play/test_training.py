@@ -17,7 +17,7 @@ torch = need("torch")
 from tengen.errors import RunError, SpecError
 from tengen.models import Run, read_metrics
 from tengen.network import DeepNetwork
-from tengen.network.inputs import TERRITORY_PLANE
+from tengen.network.layers import TERRITORY_PLANE
 from tengen.network.torch_network import network_arrays, plane_table, planes_of
 from tengen.network.training import Batch, ReplayBuffer, rate_at
 from tengen.parallel import Team

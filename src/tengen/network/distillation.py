@@ -46,7 +46,7 @@ _PHASES = (0.0, 0.02, 0.1, 0.3)  # where phases of a game begin, as moves per po
 
 
 class TaughtBatch(NamedTuple):
-    """The fields of `inputs.Positions` with the teacher's answers, from the side to move."""
+    """The fields of `layers.Positions` with the teacher's answers, from the side to move."""
 
     rows: int
     cols: int

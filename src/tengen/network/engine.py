@@ -29,7 +29,7 @@ from tengen.extras import import_extra
 from tengen.network import engine_kernels as kernels
 from tengen.network import forward_kernels as forward
 from tengen.network.engine_kernels import COLS, LINE, ROWS, WIDTH
-from tengen.network.inputs import (
+from tengen.network.layers import (
     FIRST_BOARD_PLANE,
     KOMI_PLANE,
     KOMI_SCALE,
@@ -37,8 +37,9 @@ from tengen.network.inputs import (
     POINT_PLANES,
     TABLE,
     Positions,
+    lay_out,
+    tied_places,
 )
-from tengen.network.layers import lay_out, tied_places
 from tengen.network.settings import (
     LIFTING_SIZE,
     POOL_EVERY,

@@ -17,7 +17,7 @@ import numpy as np
 
 from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.network.engine import EngineOutput
-from tengen.network.inputs import Positions
+from tengen.network.layers import Positions
 from tengen.network.learner import DeepNetwork
 from tengen.network.shards import Shard
 

@@ -1,6 +1,6 @@
 """Write a network as ONNX, for any board size and for other programs; needs `onnx`.
 
-Input: `planes` (positions x planes x rows x columns, see `inputs.PLANES`). Outputs: `moves`,
+Input: `planes` (positions x planes x rows x columns, see `layers.PLANES`). Outputs: `moves`,
 `winner`, `score`, `spread`, `ownership` and, for designs with several move outputs, `best`, as in
 `engine.EngineOutput`.
 """
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from tengen.extras import import_extra
 from tengen.files import write_atomic
 from tengen.network.engine import Engine
-from tengen.network.inputs import KOMI_PLANE, KOMI_SCALE, N_PLANES
-from tengen.network.layers import Layers
+from tengen.network.layers import KOMI_PLANE, KOMI_SCALE, N_PLANES, Layers
 from tengen.network.learner import DeepNetwork
 from tengen.network.settings import LARGEST_SIZE, SCORE_SCALE, SIZE_SCALE, USUAL_SIZE
 

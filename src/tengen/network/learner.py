@@ -17,7 +17,7 @@ from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
 from tengen.models.settings import from_plain, to_plain
 from tengen.models.store import Card, StoredLearner, Tensors, View, check_shapes
-from tengen.network import inputs
+from tengen.network import layers
 from tengen.network.engine import (
     AT_ONCE,
     Engine,
@@ -181,7 +181,7 @@ class DeepNetwork(StoredLearner):
     def outputs(self, boards: Sequence[Board]) -> EngineOutput:
         """Evaluate boards of one size, each from its side to move."""
         check_size(boards[0].rows, boards[0].cols)
-        positions = inputs.of_boards(boards, ladders=self.design_.ladders)
+        positions = layers.pack_boards(boards, ladders=self.design_.ladders)
         device = gpu_wanted()
         if device is None:
             return self.engine(positions)
@@ -295,7 +295,7 @@ def equivariance_error(engine: Engine, *, seed: int = 1) -> float:
     worst = 0.0
     for rows, cols in SIZES:
         board = play_random(Board(rows, cols), rows * cols // 2, rng)
-        planes = inputs.of_boards([board]).planes()
+        planes = layers.pack_boards([board]).planes()
         plain = engine.evaluate_planes(planes)
         for element in elements(rows, cols)[1:]:
             turned = np.stack([transform(plane, element) for plane in planes[0]])[None]

@@ -27,8 +27,8 @@ from tengen.errors import ModelError, RunError, TengenError
 from tengen.files import write_atomic
 from tengen.models.settings import fingerprint
 from tengen.models.store import pack, unpack
-from tengen.network.inputs import Positions
 from tengen.network.inputs_kernels import HISTORY, NOWHERE, encode_games
+from tengen.network.layers import Positions
 from tengen.parallel import map_jobs
 from tengen.records import Corpus, GameArrays
 from tengen.records.arrays import KINDS

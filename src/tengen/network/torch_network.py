@@ -12,8 +12,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tengen.network.inputs import BOARD_PLANES, KOMI_PLANE, KOMI_SCALE, N_PLANES, TABLE
-from tengen.network.layers import Layers, Outputs, Weight, tied_places, weights_of
+from tengen.network.layers import (
+    BOARD_PLANES,
+    KOMI_PLANE,
+    KOMI_SCALE,
+    N_PLANES,
+    TABLE,
+    Layers,
+    Outputs,
+    Weight,
+    tied_places,
+    weights_of,
+)
 from tengen.network.settings import SCORE_SCALE, Design, size_factor
 
 _MOMENTUM = 0.02
@@ -44,7 +54,7 @@ def output_of(outputs: Outputs[Tensor], komi: Tensor) -> Output:
 
 
 class Seen(NamedTuple):
-    """Packed inputs of the network as tensors: the fields of `inputs.Positions`."""
+    """Packed inputs of the network as tensors: the fields of `layers.Positions`."""
 
     rows: int
     cols: int

@@ -55,7 +55,7 @@ SAVE_SECONDS = 45.0  # a killed training loses no more than this, and the batche
 
 
 class Batch(NamedTuple):
-    """The fields of `inputs.Positions` with targets, from the side to move; a row per position."""
+    """The fields of `layers.Positions` with targets, from the side to move; a row per position."""
 
     rows: int
     cols: int

@@ -28,8 +28,8 @@ from torch import Tensor
 from tengen.board import BLACK, WHITE, Board
 from tengen.board.counting import count_area
 from tengen.errors import TengenError
-from tengen.network.inputs import of_boards
 from tengen.network.inputs_kernels import FACTS, HISTORY, NOWHERE, play_moves
+from tengen.network.layers import pack_boards
 from tengen.network.torch_network import Output, Seen
 
 SOURCE = Path(__file__).with_name("rules.cu")
@@ -49,7 +49,9 @@ class Boards:
         """Where the last moves were, latest first; NOWHERE for a pass or none."""
         self.facts = torch.zeros((slots, FACTS), dtype=torch.int32, device=device)
         """Columns SIDE, PASSES, PLY and SCORE of `inputs_kernels`."""
-        self._empty = torch.tensor(of_boards([Board(lines)], ladders=False).codes[0], device=device)
+        self._empty = torch.tensor(
+            pack_boards([Board(lines)], ladders=False).codes[0], device=device
+        )
         self._new = torch.tensor([1, 0, 0, 0], dtype=torch.int32, device=device)
         self._cuda = None
         if device.type == "cuda":

@@ -31,7 +31,7 @@ from tengen.models.runs import Run
 from tengen.models.settings import fields_of
 from tengen.network import DeepNetwork
 from tengen.network.engine import chosen_device
-from tengen.network.inputs import TERRITORY_PLANE
+from tengen.network.layers import TERRITORY_PLANE
 from tengen.network.torch_network import FoldedNetwork, network_arrays, network_of
 from tengen.network.training import Batch, ReplayBuffer, Trainer
 from tengen.parallel import Team, spawn_seeds

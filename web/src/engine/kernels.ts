@@ -1,5 +1,5 @@
 // Written by tengen.web.wasm.build from entries.py; do not edit. Digest of the sources:
-// 3faae7a87ba8b9c647d6b912a01c4eea
+// bdeae456010a766763c0bc6dccebfcfd
 
 /** A place in the memory of the kernels, in bytes. */
 export type Address = number;

@@ -255,11 +255,10 @@ def _network() -> dict[str, Any]:
         engine,
         engine_kernels,
         forward_kernels,
-        inputs,
         inputs_kernels,
+        layers,
         settings,
-    )  # fmt: skip
-    from tengen.network.layers import tied_places
+    )
 
     order = settings.DESIGNS["judge"].order
     lifting = settings.LIFTING_SIZE
@@ -268,13 +267,13 @@ def _network() -> dict[str, Any]:
         **{name: getattr(engine_kernels, name) for name in ("WIDTH", "ROWS", "COLS", "LINE")},
         "LIFTING_SIZE": lifting, "POOL_EVERY": settings.POOL_EVERY,
         "SCORE_SCALE": settings.SCORE_SCALE, "VALUES": forward_kernels.VALUES,
-        "HISTORY": inputs_kernels.HISTORY, "KOMI_SCALE": inputs.KOMI_SCALE,
+        "HISTORY": inputs_kernels.HISTORY, "KOMI_SCALE": layers.KOMI_SCALE,
         "EPSILON": engine.EPSILON, "TILES_AT_ONCE": engine.TILES_AT_ONCE, "ORDER": order,
-        "PLANES": inputs.N_PLANES, "POINT_PLANES": len(inputs.POINT_PLANES),
-        "BOARD_PLANES": len(inputs.BOARD_PLANES),
+        "PLANES": layers.N_PLANES, "POINT_PLANES": len(layers.POINT_PLANES),
+        "BOARD_PLANES": len(layers.BOARD_PLANES),
         # For each byte of a point, the planes that it sets.
-        "TABLE": [[i for i, bit in enumerate(row) if bit] for row in inputs.TABLE.tolist()],
-        "PLACES": {side: tied_places(shape, order).tolist() for side, shape in shapes.items()},
+        "TABLE": [[i for i, bit in enumerate(row) if bit] for row in layers.TABLE.tolist()],
+        "PLACES": {n: layers.tied_places(shape, order).tolist() for n, shape in shapes.items()},
         "TRANSFORMS": engine.KERNEL_TRANSFORMS,
         # By the number of maps, then by the size of the board.
         "TILES": {maps: [engine.best_tile(size, size, maps) for size in range(1, 26)]
