@@ -2,10 +2,10 @@
 
     tengen train network --shards-only GAMES.zip --out shards/games   (once per collection)
     python benchmarks/network_study.py shards/* --device cuda --out study.jsonl
-    python benchmarks/network_study.py --out study.jsonl --picture study.svg
 
 Every training sees equally many positions, chosen by the same seed, and is measured on the same
 positions of held-out games all along the way. A training that is in the file is not made again.
+`scripts/write_tables.py` makes the tables of docs/results/network-study.md from the rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -177,137 +176,6 @@ def _rounded(found: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 5) for name, value in found.items()}
 
 
-TYING = {
-    "tied by the eight symmetries": "tied",
-    "untied, as many weights": "untied, equal weights",
-    "untied, as many operations": "untied, equal operations",
-}
-TURNED = {
-    "untied, as many weights, positions turned by chance": "untied, equal weights, turned",
-    "untied, as many operations, positions turned by chance": "untied, equal operations, turned",
-}
-SIZES = {
-    (4, 9): "4 fields, 9 blocks",
-    (8, 3): "8 fields, 3 blocks",
-    (8, 6): "8 fields, 6 blocks",
-    (8, 9): "tied",
-    (8, 12): "8 fields, 12 blocks",
-    (12, 9): "12 fields, 9 blocks",
-    (16, 9): "16 fields, 9 blocks",
-}
-INPUTS = {
-    "everything": "tied",
-    "no ladders": "no ladders",
-    "nothing about the move's effect": "nothing about the move's effect",
-    "no liberties": "no liberties",
-    "stones and last moves only": "stones and last moves only",
-    "all but the last moves": "no last moves",
-    "stones only": "stones only",
-}
-GAMES = ["1000 games", "10000 games", "37000 games", "all games"]
-Rows = dict[str, dict[str, Any]]
-_Key = TypeVar("_Key")
-
-
-def read(results: Path) -> Rows:
-    """Return the trainings that came to an end, by name."""
-    rows = map(json.loads, results.read_text().splitlines())
-    return {row["name"]: row for row in rows if "curve" in row}
-
-
-def tables(rows: Rows) -> str:
-    """Return what every training reached, as tables in Markdown."""
-    found = [_line("network", "weights", "million operations", "first choice", "log loss")]
-    for told, name in _made(TYING | TURNED, rows).items():
-        ends = [_last(rows[n]) for n in (name, f"{name}, seed 2") if n in rows]
-        hits = ", ".join(f"{100 * end['top1']:.1f}" for end in ends)
-        losses = ", ".join(f"{end['log_loss']:.3f}" for end in ends)
-        found.append(_line(told, *_size(rows[name]), f"{hits} %", losses))
-    found += ["", _line("fields", "blocks", "weights", "million operations", *_HEADS)]
-    for (fields, blocks), name in _made(SIZES, rows).items():
-        found.append(_line(fields, blocks, *_size(rows[name]), *_reached(rows[name])))
-    found += ["", _line("what the network sees", *_HEADS)]
-    found += [_line(told, *_reached(rows[name])) for told, name in INPUTS.items()]
-    found += ["", _line("games", *_HEADS, "winner right")]
-    for row in (rows[name] for name in GAMES if name in rows):
-        winner = f"{100 * _last(row)['winner']:.1f} %"
-        found.append(_line(f"{row['games']:,}", *_reached(row), winner))
-    return "\n".join(found)
-
-
-_HEADS = "first choice", "log loss"
-
-
-def _made(named: dict[_Key, str], rows: Rows) -> dict[_Key, str]:
-    return {key: name for key, name in named.items() if name in rows}  # one may come apart
-
-
-def _line(*cells: object) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def _size(row: dict[str, Any]) -> tuple[str, str]:
-    return f"{row['weights']:,}", f"{row['operations'] / 1e6:,.0f}"
-
-
-def _reached(row: dict[str, Any]) -> tuple[str, str]:
-    return f"{100 * _last(row)['top1']:.1f} %", f"{_last(row)['log_loss']:.3f}"
-
-
-def draw(rows: Rows, picture: Path) -> None:
-    """Draw the study's curves."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    figure, panels = pyplot.subplots(1, 4, figsize=(14, 3.4), layout="constrained")
-    for colour, name in zip(("C0", "C1", "C2"), TYING.values(), strict=True):
-        for suffix, line in (("", "o-"), (", seed 2", "o:"), (", turned", "o--")):
-            if name + suffix not in rows:
-                continue
-            curve = rows[name + suffix]["curve"]
-            label = f"{name} ({rows[name]['weights']:,} weights)"
-            panels[0].plot(
-                [c["positions"] / 1e6 for c in curve], [c["log_loss"] for c in curve],
-                line, color=colour, ms=3, label="" if suffix else label,
-            )  # fmt: skip
-    panels[0].set(
-        title="tied against untied", ylim=(None, 3.2), xlabel="million positions learned from"
-    )
-    panels[0].legend(fontsize=7)
-    made = _made(SIZES, rows)
-    for kind, sizes in (
-        ("8 fields, 3 to 12 blocks", [size for size in made if size[0] == 8]),
-        ("9 blocks, 4 to 16 fields", [size for size in made if size[1] == 9]),
-    ):
-        chosen = [rows[made[size]] for size in sizes]
-        points = [(row["weights"] / 1e3, _last(row)["log_loss"]) for row in chosen]
-        panels[1].plot(*zip(*points, strict=True), "o-", ms=4, label=kind)
-    panels[1].set(title="depth and width, tied", xlabel="thousand weights")
-    panels[1].legend(fontsize=7)
-    seen = sorted(INPUTS, key=lambda told: -_last(rows[INPUTS[told]])["log_loss"])
-    losses = [_last(rows[INPUTS[told]])["log_loss"] for told in seen]
-    panels[2].barh(seen, losses, height=0.6)
-    panels[2].set(title="inputs", xlim=(min(losses) - 0.1, max(losses) + 0.05))
-    panels[2].tick_params(axis="y", labelsize=7)
-    points = [(rows[n]["games"], _last(rows[n])["log_loss"]) for n in GAMES if n in rows]
-    panels[3].semilogx(*zip(*points, strict=True), "o-", ms=4)
-    drawn = _last(rows["all games"])["positions"] / 1e6
-    panels[3].set(title=f"games, {drawn:.1f} million positions", xlabel="games to draw them from")
-    for panel in panels:
-        (panel.set_xlabel if panel is panels[2] else panel.set_ylabel)("log loss, less is better")
-        panel.grid(alpha=0.3)
-        panel.spines[["top", "right"]].set_visible(False)
-    pyplot.rcParams["svg.hashsalt"] = "study"
-    figure.savefig(picture, metadata={"Date": None}, facecolor="white")
-
-
-def _last(row: dict[str, Any]) -> dict[str, float]:
-    last: dict[str, float] = row["curve"][-1]
-    return last
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("shards", nargs="*", type=Path, help="folders of shards of 19x19 games")
@@ -318,13 +186,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e-2)
     parser.add_argument("--measures", type=int, default=5, help="measurements of a training")
     parser.add_argument("--only", nargs="*", help="names of trainings; all without")
-    parser.add_argument("--picture", type=Path, help="only draw and tell what --out holds")
     options = parser.parse_args()
-    if options.picture is not None:
-        rows = read(options.out)
-        draw(rows, options.picture)
-        print(tables(rows))
-        return
     sources = [
         gather([Shard.load(p) for p in sorted(folder.glob("*.safetensors"))],
                device=torch.device(options.device))

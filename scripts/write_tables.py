@@ -10,10 +10,12 @@ rows ladder SIZE                                a shipped ladder
 rows levels all                                 the levels of `tengen` on the shipped ladders
 rows ranks all                                  the lines that ranks are estimated from, tested
 rows matches now|earlier|headlines              matches with other programs, from `matches.toml`
+rows study tying|sizes|inputs|games             trainings of the network study
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tomllib
@@ -56,6 +58,7 @@ def written(text: str, links: str = "") -> str:
             "levels": lambda _: _levels(),
             "matches": _matches,
             "ranks": lambda _: _ranks(),
+            "study": _study,
         }
         text = wide[source](name) if source in wide else _of_paper(source, name)
         return found[1] + text + found[4]
@@ -164,6 +167,65 @@ def _won(match: dict[str, Any]) -> str:
     """Return games won of games played, and the interval of their share in percent."""
     low, high = wilson(match["won"], match["games"])
     return f"{match['won']} of {match['games']} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
+_STUDY = {
+    "tying": {
+        "tied by the eight symmetries": "tied",
+        "untied, as many weights": "untied, equal weights",
+        "untied, as many operations": "untied, equal operations",
+        "untied, as many weights, random symmetries": "untied, equal weights, turned",
+        "untied, as many operations, random symmetries": "untied, equal operations, turned",
+    },
+    "sizes": {
+        "4 fields, 9 blocks": "4 fields, 9 blocks",
+        "8 fields, 3 blocks": "8 fields, 3 blocks",
+        "8 fields, 6 blocks": "8 fields, 6 blocks",
+        "8 fields, 9 blocks": "tied",
+        "8 fields, 12 blocks": "8 fields, 12 blocks",
+        "12 fields, 9 blocks": "12 fields, 9 blocks",
+        "16 fields, 9 blocks": "16 fields, 9 blocks",
+    },
+    "inputs": {
+        "everything": "tied",
+        "no ladders": "no ladders",
+        "nothing about the move's effect": "nothing about the move's effect",
+        "no liberties": "no liberties",
+        "stones and last moves only": "stones and last moves only",
+        "all but the last moves": "no last moves",
+        "stones only": "stones only",
+    },
+    "games": {
+        "1,000": "1000 games",
+        "10,000": "10000 games",
+        "37,000": "37000 games",
+        "137,027": "all games",
+    },
+}
+"""The study's trainings by table and row."""
+
+
+def _study(part: str) -> str:
+    """Return a table of the network study; trainings with a second seed show both."""
+    file = ROOT / "docs" / "results" / "network-study.jsonl"
+    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    trainings = {line["name"]: line for line in lines}
+    rows = []
+    for told, name in _STUDY[part].items():
+        made = [trainings[each] for each in (name, f"{name}, seed 2") if each in trainings]
+        ends = [each["curve"][-1] for each in made[: None if part == "tying" else 1]]
+        hits = ", ".join(f"{100 * end['top1']:.1f}" for end in ends)
+        row = [told, f"{hits} %", ", ".join(f"{end['log_loss']:.3f}" for end in ends)]
+        if part in ("tying", "sizes"):
+            first = made[0]
+            row[1:1] = [f"{first['weights']:,}", f"{first['operations'] / 1e6:,.0f}"]
+        if part == "games":
+            row.append(f"{100 * ends[0]['winner']:.1f} %")
+        rows.append(row)
+    name = {"inputs": "inputs", "games": "games"}.get(part, "network")
+    size = ["weights", "million operations"] if part in ("tying", "sizes") else []
+    winner = ["winner right"] if part == "games" else []
+    return _table([name, *size, "first choice", "log loss", *winner], rows)
 
 
 def _ranks() -> str:

@@ -1,4 +1,4 @@
-"""The study of networks: it makes every training once, hides what it says, and draws itself."""
+"""The study of networks: it makes every training once and hides what it says."""
 
 from __future__ import annotations
 
@@ -43,12 +43,14 @@ def rows_of(path: Path) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in map(json.loads, path.read_text().splitlines())}
 
 
-def test_every_training_is_made_once_and_drawn(
+def test_every_training_is_made_once(
     script: ModuleType, shards: list[Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    out, picture = tmp_path / "study.jsonl", tmp_path / "study.svg"
+    out = tmp_path / "study.jsonl"
+    few = ("tied", "10000 games", "no ladders", "4 fields, 9 blocks")
+    monkeypatch.setattr(script, "POINTS", {name: script.POINTS[name] for name in few})
     short = [*shards, "--device", "cpu", "--batch", 4, "--out", out]
-    two = ["--steps", 2, "--measures", 2, "--only", "tied", "10000 games", "no ladders"]
+    two = ["--steps", 2, "--measures", 2, "--only", *few[:3]]
     study(script, monkeypatch, *short, *two)
     first = out.read_text()
     study(script, monkeypatch, *short, "--steps", 1, "--measures", 1)
@@ -59,8 +61,6 @@ def test_every_training_is_made_once_and_drawn(
     assert rows["10000 games"]["curve"][-1]["positions"] == 16
     assert rows["tied"]["games"] == 240 and rows["tied"]["curve"] != rows["no ladders"]["curve"]
     assert rows["tied"]["weights"] > 10 * rows["4 fields, 9 blocks"]["weights"] / 3
-    study(script, monkeypatch, "--out", out, "--picture", picture)
-    assert "tied against untied" in picture.read_text()
 
 
 def test_a_training_learns_from_some_games_only(script: ModuleType, shards: list[Path]) -> None:
