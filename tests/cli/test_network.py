@@ -11,6 +11,7 @@ from tests.cli.conftest import Tengen
 from tests.needs import need
 from tests.network.network_games import write_games
 
+from tengen.lab.evidence import read_evidence
 from tengen.network import DESIGNS, DeepNetwork
 from tengen.network.learner import untrained
 
@@ -30,8 +31,11 @@ def test_shards_train_evaluate_info(tengen: Tengen, tmp_path: Path) -> None:
     other = write_games(tmp_path / "other.sgf", 101, seed=2)
     again = tengen.mistake("train network", other, *train, "--scorer none --resume")
     assert "games 0" in again
-    told = tengen.json("evaluate network --quiet --scorer none", games, "--model", model)
+    rows = ("--rows", tmp_path / "rows")
+    told = tengen.json("evaluate network --quiet --scorer none", games, "--model", model, *rows)
     assert told["games"] == 110 and told["score_error"] is None
+    kept = read_evidence(tmp_path / "rows")
+    assert len(kept) == 110 and kept["moves"].sum() == told["positions"]
     told = tengen.json("models show", model)
     assert told["equivariance_error"] < 1e-3 and told["channels"] == 16
 

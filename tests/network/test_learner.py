@@ -99,7 +99,11 @@ def test_it_keeps_the_contracts() -> None:
 
 
 def test_evaluation_measures_everything(shards: list[Shard]) -> None:
-    told = evaluate(untrained(TINY), shards, threads=2)
+    rows: list[dict[str, float]] = []
+    told = evaluate(untrained(TINY), shards, threads=2, on_game=rows.append)
+    assert sum(row["moves"] for row in rows) == told["positions"] and len(rows) == told["games"]
+    assert sum(row["top5"] for row in rows) == pytest.approx(told["top5"] * told["positions"])
+    assert np.nanmean([row["score_error"] for row in rows]) == pytest.approx(told["score_error"])
     assert told["games"] == 120 and 0 < told["positions"] <= shards[0].positions
     assert 0 <= told["top1"] <= told["top5"] <= told["top10"] <= 1
     for name in ("log_loss", "winner", "score_error", "ownership", "calibration"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -108,6 +109,7 @@ def evaluate_network(
     scorer: _ScorerOption = "scorer",
     every: int = option(1, "Evaluate only every N-th position.", min=1),
     workers: int | None = option(None, "Threads; by default the number of cores.", min=1),
+    rows: Path | None = option(None, "Folder for a row per game, and how they were made."),
     *,
     shown: Shown,
 ) -> None:
@@ -122,10 +124,27 @@ def evaluate_network(
         found: list[Shard] = []
         for path in games:
             found += shards_of(path, Path(folder), partial(make, [path]), scorer, False)
+        began, spent = time.perf_counter(), time.process_time()
+        by_game: list[dict[str, float]] = []
         with shown.progress() as bar:
-            count = partial(bar.advance, "games", total=sum(map(len, found)))
+
+            def count(row: dict[str, float]) -> None:
+                by_game.append(row)
+                bar.advance("games", total=sum(map(len, found)))
+
             threads = workers or os.cpu_count() or 1
             result = measure(network, found, every=every, threads=threads, on_game=count)
+    if rows is not None:
+        from tengen.lab.evidence import record_of, write_evidence
+
+        names = [Path(path).name for path in games]
+        settings = {"model": model, "games": names, "scorer": scorer, "every": every}
+        words = [*names, f"--model {model}", f"--scorer {scorer}", f"--every {every}"]
+        run = record_of(
+            f"tengen evaluate network {' '.join(words)}", [], settings,
+            seconds=time.perf_counter() - began, cpu_seconds=time.process_time() - spent,
+        )  # fmt: skip
+        write_evidence(rows, by_game, run)
     shown.result(result, f"{model} on {', '.join(games)}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -47,16 +47,19 @@ def evaluate(
     *,
     every: int = 1,
     threads: int = 1,
-    on_game: Callable[[int], None] = lambda games: None,
+    on_game: Callable[[dict[str, float]], None] = lambda row: None,
 ) -> dict[str, Any]:
-    """Measure a network on one position in `every`; figures without data are None."""
+    """Measure a network on one position in `every`; figures without data are None.
+
+    `on_game` is given the row of each game, see `game_row`.
+    """
     figures: dict[str, list[FloatArray]] = defaultdict(list)
     games, seconds = 0, 0.0
     for spent, found in measure_games(network, shards, every=every, threads=threads):
         games, seconds = games + 1, seconds + spent
         for name, values in found.items():
             figures[name].append(values)
-        on_game(1)
+        on_game(game_row(found))
     whole = {name: np.concatenate(parts) for name, parts in figures.items()}
     means = {name: float(values.mean()) for name, values in whole.items() if len(values)}
     positions = len(whole.get("log_loss", ()))
@@ -69,6 +72,20 @@ def evaluate(
         "ownership": means.get("ownership"),
         "milliseconds_per_position": 1000 * seconds / positions if positions else None,
     }
+
+
+def game_row(found: Mapping[str, FloatArray]) -> dict[str, float]:
+    """Return how many moves of a game were measured, and the sums of their figures.
+
+    `winner` is a sum over the `decided` ones. Score and owners are not numbers (NaN) where they
+    are unknown.
+    """
+    sums = {name: float(found[name].sum()) for name in (*(f"top{n}" for n in TOPS), "log_loss")}
+    won = found.get("winner", np.zeros(0))
+    row = {"moves": len(found["log_loss"]), **sums, "decided": len(won), "winner": float(won.sum())}
+    for name in ("score_error", "ownership"):
+        row[name] = float(found[name][0]) if name in found else np.nan
+    return row
 
 
 def measure_games(
