@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import tengen
 from tengen.board import BLACK
 from tengen.board.coordinates import transform
+from tengen.network import DeepNetwork
 from tengen.network.layers import N_PLANES, PLANES, pack_boards
 
 OUT = Path(__file__).parents[1] / "docs" / "pictures"
@@ -112,9 +113,7 @@ def how_a_move() -> str:
     [seen] = network.evaluate([board])
     found = tengen.analyse(board, visits=VISITS)
     planes = pack_boards([board]).planes()[0]
-    design = network.design_
     side = "Black" if board.turn == BLACK else "White"
-    free = network.weights_["blocks.0.conv1.weight"][0, 0, 0]
     parts = []
 
     parts += [card(10, 10, 210, 270), text(24, 36, "1  Position", "title")]
@@ -128,17 +127,7 @@ def how_a_move() -> str:
         parts.append(text(left, top + 83, name, "small soft"))
     parts += [lines(264, 252, ["as its player sees it"])]
 
-    parts += [card(470, 10, 200, 270), text(484, 36, "3  Tied layers", "title")]
-    for n in range(8):
-        left, top = 484 + 46 * (n % 4), 50 + 46 * (n // 4)
-        parts.append(squares(transform(free, n), left, top, 38, True))
-    parts += [
-        lines(484, 166, [
-            "one kernel, turned eight", "ways: a turned board", "has a turned answer",
-        ]),
-        text(484, 240, f"{design.fields} x 8 maps, {design.blocks} blocks"),
-        text(484, 262, f"{network.free_parameters:,} weights", "soft"),
-    ]  # fmt: skip
+    parts += tied_layers(network)
 
     parts += [card(700, 10, 210, 270), text(714, 36, "4  Evaluation", "title")]
     owners = np.asarray(seen.ownership).ravel()
@@ -156,13 +145,7 @@ def how_a_move() -> str:
         card(470, 322, 440, 200),
         text(484, 348, f"5  Search, {found.visits} visits", "title"),
     ]
-    most = max(move.visits for move in found.moves)
-    for n, move in enumerate(found.moves[:5]):
-        y, width = 374 + 26 * n, 190 * move.visits / most
-        parts.append(text(484, y, str(move.move)))
-        parts.append(f'<rect class="bar" x="520" y="{y - 12}" width="{width:.0f}" height="14"/>')
-        parts.append(text(526 + width, y, str(move.visits), "soft"))
-        parts.append(text(896, y, f"Black wins {move.win_probability:.0%}", "soft", "end"))
+    parts += visits(found)
     parts += [lines(484, 510, ["each visit evaluates one more position, as in 2 to 4"])]
 
     parts += [card(250, 322, 190, 200), text(264, 348, "6  Judge", "title")]
@@ -178,6 +161,33 @@ def how_a_move() -> str:
     parts += [arrow((468, 420), (444, 420)), arrow((248, 420), (224, 420))]
     title = "A position becomes planes, layers evaluate them, a search and a judge choose the move"
     return whole(920, 532, title, parts)
+
+
+def tied_layers(network: DeepNetwork) -> list[str]:
+    """Draw one kernel in its eight directions, and how large the network is."""
+    design, free = network.design_, network.weights_["blocks.0.conv1.weight"][0, 0, 0]
+    parts = [card(470, 10, 200, 270), text(484, 36, "3  Tied layers", "title")]
+    for n in range(8):
+        left, top = 484 + 46 * (n % 4), 50 + 46 * (n // 4)
+        parts.append(squares(transform(free, n), left, top, 38, True))
+    about = ["one kernel, turned eight", "ways: a turned board", "has a turned answer"]
+    return [
+        *parts, lines(484, 166, about),
+        text(484, 240, f"{design.fields} x 8 maps, {design.blocks} blocks"),
+        text(484, 262, f"{network.free_parameters:,} weights", "soft"),
+    ]  # fmt: skip
+
+
+def visits(found: tengen.Analysis) -> list[str]:
+    """Draw how often the search visited the first moves."""
+    parts, most = [], max(move.visits for move in found.moves)
+    for n, move in enumerate(found.moves[:5]):
+        y, width = 374 + 26 * n, 190 * move.visits / most
+        parts.append(text(484, y, str(move.move)))
+        parts.append(f'<rect class="bar" x="520" y="{y - 12}" width="{width:.0f}" height="14"/>')
+        parts.append(text(526 + width, y, str(move.visits), "soft"))
+        parts.append(text(896, y, f"Black wins {move.win_probability:.0%}", "soft", "end"))
+    return parts
 
 
 def box(x: float, y: float, size: tuple[float, float], title: str, below: Sequence[str]) -> str:

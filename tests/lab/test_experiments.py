@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import pytest
 
 from tengen.lab import experiments
 from tengen.lab.evidence import NewRows
-from tengen.lab.papers import papers
-from tengen.lab.rendering import run_page, write_page
-from tengen.lab.report import read_reports
+from tengen.lab.papers import data_folder, papers
+from tengen.lab.rendering import report_page, write_page
+from tengen.lab.report import report_of
 from tengen.lab.steps import DATA, Experiment, LabContext, Step, run_steps
 
 EXPERIMENTS = {each.name: each for each in experiments()}
@@ -21,10 +22,11 @@ QUICK = {
     "opening-td": "games=20; trainings=2; curve_every=10; curve_games=4; expert=builtin:playouts=4",
     "opening-td-inputs": "games=8; pair_games=2; features=A,AB; expert=builtin:playouts=4",
     "opening-td-shipped": "games=4",
-    "scoring-failure": "made=12; games=6; test_games=4; seeds=2; steps=4; versions=rpnc,repaired",
-    "scoring": "made=12; test_games=4; epochs=2; rounds=2",
-    "scoring-bootstrap": "made=40; test_games=6; games=30; first=8; rounds=2; epochs=2",
-    "scoring-life": "made=40; test_games=6; games=30; first=8; rounds=2; epochs=2",
+    "scoring-failure": "board=5; made=12; games=6; test_games=4; seeds=2; steps=4; "
+    "versions=rpnc,repaired",
+    "scoring": "board=5; made=12; test_games=4; epochs=2; rounds=2",
+    "scoring-bootstrap": "board=5; made=24; test_games=6; games=16; first=6; rounds=2; epochs=2",
+    "scoring-life": "board=5; made=24; test_games=6; games=16; first=6; rounds=2; epochs=2",
     "symmetry-weights": "boards=5; networks=2",
     "symmetry-network": "games=20; linear_games=4; snapshot_every=10; pair_games=2; panel_games=2",
     "symmetry-designs": "games=12; linear_games=4; snapshot_every=6; match_games=2",
@@ -56,10 +58,6 @@ FULL = {
     "opening-evolution-changes": "generations=1; seeds=2; starts=1; changes=none,co-evolution",
     "opening-evolution-champions": "starts=1",
 }
-SLOW: set[str] = set()
-TINY = [
-    pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in (*QUICK, *FULL)
-]
 
 
 def tiny(name: str) -> Step:
@@ -88,19 +86,17 @@ def plain(made: list[NewRows]) -> list[tuple[str, list[dict[str, object]]]]:
     ]
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", [*QUICK, *FULL])
 def test_a_tiny_run_becomes_rows_and_a_page(name: str, tmp_path: Path) -> None:
     step, context = tiny(name), LabContext(tmp_path, 5, 1)
-    done = run_steps([step], context)
-    assert done[name].rows
-    here = read_reports(tmp_path / DATA)
-    [paper] = [key for key, paper in papers().items() if paper.folder.name == step.paper]
-    found = here[paper]
+    assert run_steps([step], context)[name].rows
+    [(key, paper)] = [each for each in papers().items() if each[1].folder.name == step.paper]
+    found = report_of(paper, data_folder(paper, tmp_path / DATA))
     assert found.tables or found.claims or found.questions
     for table in found.tables:
         assert table.rows and {len(row) for row in table.rows} == {len(table.columns)}
-    page = write_page(tmp_path / "report.html", run_page(tmp_path, [step], done, here, "command"))
-    assert step.command in page.read_text()
+    page = write_page(tmp_path / "report.html", report_page(tmp_path / DATA, {key: found}))
+    assert paper.title in html.unescape(page.read_text())
 
 
 @pytest.mark.slow

@@ -103,12 +103,7 @@ def place(
         ratings = rate([*old, *new], anchors=base.anchors, **options)
         return {rating.name: rating for rating in ratings}
 
-    trusted = [e for e in base.entrants if programs or not ladder or not reaches_out(e.spec)]
-    if left := len(base.entrants) - len(trusted):
-        say(f"{ladder}: {left} rungs are programs or classes; --programs starts them")
-    rungs = [entrant for entrant in trusted if is_installed(entrant)]
-    if not rungs:
-        raise SpecError("no rung of the ladder can be played here")
+    rungs = _playable(base.entrants, None if programs or not ladder else ladder, say)
     # The gauntlet of the new player through all rungs, of which a part is played.
     gauntlet = {
         "kind": "gauntlet", "games": games + games % 2, "seed": seed, "pairs": (),
@@ -119,7 +114,6 @@ def place(
         jobs = {rung.name: [j for j in schedule(plan) if rung.name in j.key] for rung in rungs}
         taken = {rung.name: 0 for rung in rungs}
         chosen: set[GameKey] = set()
-        stopped = False
         for start in range(0, games, _BLOCK):
             rung = _next_rung(newcomer, rungs, taken, rated(resamples=0))
             count = min(_BLOCK, games - start)
@@ -133,14 +127,27 @@ def place(
             rows = [row for row in database.games() if row.key in chosen]
             new = pair_scores(unique_games(rows))
             if summary.stopped:
-                stopped = True
                 break
     ratings = rated()
     if newcomer.name not in ratings:
         raise SpecError(f"{spec}: no game was played")
     own = ratings[newcomer.name]
-    met = sorted(((score, ratings[score.second].elo) for score in new), key=lambda entry: -entry[1])
-    return Placing(spec, own.elo, (own.low, own.high), met, stopped)
+    met = [(score, ratings[score.second].elo) for score in new]
+    met.sort(key=lambda entry: -entry[1])
+    return Placing(spec, own.elo, (own.low, own.high), met, summary.stopped)
+
+
+def _playable(
+    entrants: Sequence[Entrant], distrusted: str | Path | None, say: Callable[[str], None]
+) -> list[Entrant]:
+    """Return the rungs that can be played here; no programs or classes of a `distrusted` ladder."""
+    trusted = [e for e in entrants if not distrusted or not reaches_out(e.spec)]
+    if left := len(entrants) - len(trusted):
+        say(f"{distrusted}: {left} rungs are programs or classes; --programs starts them")
+    rungs = [entrant for entrant in trusted if is_installed(entrant)]
+    if not rungs:
+        raise SpecError("no rung of the ladder can be played here")
+    return rungs
 
 
 def record(placed: Placing, size: str, seed: int, path: Path) -> None:

@@ -22,6 +22,7 @@ from tengen.reviews import ReviewSettings
 if TYPE_CHECKING:
     from tengen.board import Board
     from tengen.explorer import Answer
+    from tengen.network import Evaluation
     from tengen.records import Corpus
     from tengen.records.corpus import PackedGame
     from tengen.reviews.game import Review
@@ -188,7 +189,6 @@ def predict(
     from tengen.network import DeepNetwork
     from tengen.records import read_game
     from tengen.records.record import board_at
-    from tengen.scoring.judging import draw_survival, survival
 
     if out is not None:
         refuse_inputs(out, [file])
@@ -218,15 +218,23 @@ def predict(
     if ownership:
         if view is None:
             raise ModelError(f"{name} does not predict ownership")
-        groups = survival(board, view.ownership)
-        result["ownership"] = view.ownership.reshape(rows, cols).tolist()
-        result["groups"] = [group.to_dict() for group in groups]
-        if out is not None:
-            write_atomic(out, draw_survival(board, groups) + "\n")
-            shown.remark(f"picture: {out}")
-    if shown.as_json(result):
-        return
-    _print_prediction(board, order, result)
+        result |= _survival(board, view, out, shown)
+    if not shown.as_json(result):
+        _print_prediction(board, order, result)
+
+
+def _survival(board: Board, view: Evaluation, out: Path | None, shown: Shown) -> dict[str, Any]:
+    """Return owners and groups with their chances, and draw them."""
+    from tengen.scoring.judging import draw_survival, survival
+
+    groups = survival(board, view.ownership)
+    if out is not None:
+        write_atomic(out, draw_survival(board, groups) + "\n")
+        shown.remark(f"picture: {out}")
+    return {
+        "ownership": view.ownership.reshape(board.rows, board.cols).tolist(),
+        "groups": [group.to_dict() for group in groups],
+    }
 
 
 def _print_prediction(board: Board, order: list[int], result: dict[str, Any]) -> None:
@@ -278,7 +286,6 @@ def review(
     """
     from tengen.records.corpus import packed_games
     from tengen.reviews.batch import review_library
-    from tengen.reviews.strength import LEAST_GAMES
     from tengen.web.tasks import review_page
 
     faults: list[str] = []
@@ -311,15 +318,22 @@ def review(
             found = {key: each[key] for key in ("file", "game", "summary")}
             values.append({**found, **files_, "moves": each["rows"], "seconds": seconds})
     if not shown.as_json(values):
-        summary = encoder.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        everybody = summary["all"]
-        lost = everybody["mean_points_lost"] or 0.0
-        print(f"{len(values)} games, {everybody['moves']} moves: {lost:.2f} points lost per move")
-        for player in summary["players"]:
-            told = [each["told"] for each in player["estimates"] if each["games"] >= LEAST_GAMES]
-            if told:
-                print(f"{player['name']}: estimated rank {'; '.join(told)}")
-        print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
+        _print_reviews(len(values), folder)
+
+
+def _print_reviews(games: int, folder: Path) -> None:
+    """Print the summary of the reviews in a folder."""
+    from tengen.reviews.strength import LEAST_GAMES
+
+    summary = encoder.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    everybody = summary["all"]
+    lost = everybody["mean_points_lost"] or 0.0
+    print(f"{games} games, {everybody['moves']} moves: {lost:.2f} points lost per move")
+    for player in summary["players"]:
+        told = [each["told"] for each in player["estimates"] if each["games"] >= LEAST_GAMES]
+        if told:
+            print(f"{player['name']}: estimated rank {'; '.join(told)}")
+    print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
 
 
 def _review_one(

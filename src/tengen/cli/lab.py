@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tengen.lab.report import PaperReport
-    from tengen.lab.steps import Experiment
+    from tengen.lab.steps import Experiment, LabContext, Step
 
 app = typer.Typer()
 
@@ -61,9 +61,7 @@ def lab(
     if data is not None:
         raise SpecError("--data is for `tengen lab report`")
     from tengen.lab import experiments
-    from tengen.lab.rendering import run_page, write_page
-    from tengen.lab.report import as_json, read_reports
-    from tengen.lab.steps import DATA, FULL, QUICK, LabContext, results, run_steps
+    from tengen.lab.steps import FULL, QUICK, LabContext
 
     mode = FULL if full else QUICK
     known = {experiment.name: experiment for experiment in experiments()}
@@ -72,6 +70,19 @@ def lab(
         return
     if collection is not None and not collection.is_dir():
         raise TengenError(f"{collection}: no such folder")
+    chosen = _chosen(names, known, mode, change)
+    every = (e.step(mode) for e in known.values() if not e.named_only)
+    page = [step for step in every if step is not None]
+    page += [step for step in chosen if known[step.name].named_only]
+    folder = out or Path("runs") / ("lab-full" if full else "lab")
+    context = LabContext(folder, seed, work.workers, collection=collection, ray=work.ray)
+    _run(context, chosen, page, mode, shown)
+
+
+def _chosen(
+    names: list[str], known: Mapping[str, Experiment[Any]], mode: str, change: list[str]
+) -> list[Step]:
+    """Return the steps of the named experiments."""
     if change and len(names) != 1:
         raise SpecError("--set changes the settings of one named experiment")
     chosen = []
@@ -81,11 +92,18 @@ def lab(
         if (step := known[name].step(mode, change)) is None:
             raise SpecError(f"{name} has no small size; run it with --full")
         chosen.append(step)
-    every = (e.step(mode) for e in known.values() if not e.named_only)
-    page = [step for step in every if step is not None]
-    page += [step for step in chosen if known[step.name].named_only]
-    folder = out or Path("runs") / ("lab-full" if full else "lab")
-    context = LabContext(folder, seed, work.workers, collection=collection, ray=work.ray)
+    return chosen
+
+
+def _run(
+    context: LabContext, chosen: list[Step], page: list[Step], mode: str, shown: Shown
+) -> None:
+    """Run the chosen steps, by default all of the page, and write the page."""
+    from tengen.lab.rendering import run_page, write_page
+    from tengen.lab.report import as_json, read_reports
+    from tengen.lab.steps import DATA, FULL, results, run_steps
+
+    folder = context.folder
     try:
         with shown.progress() as progress:
             done = run_steps(chosen or page, context, mode=mode, progress=progress)
@@ -93,7 +111,8 @@ def lab(
         finished = len([step for step in page if step.name in results(folder)])
         stop.add_note(f"{folder}: {finished} of {len(page)} steps done; the same command continues")
         raise
-    made = f"tengen lab{' --full --collection DIR' if full else ''} --seed {seed}"
+    scale = " --full --collection DIR" if mode == FULL else ""
+    made = f"tengen lab{scale} --seed {context.seed}"
     found = read_reports(folder / DATA)
     path = write_page(folder / "report.html", run_page(folder, page, done, found, made))
     figures = as_json(found)
@@ -106,7 +125,7 @@ def lab(
         **figures,
     }
     if not shown.as_json(answer):
-        if names:
+        if chosen:
             _print(found)
         print(f"Open {path} in a browser.")
 

@@ -58,24 +58,17 @@ def train_network(
     folder, out = training.folder, training.out
     make = partial(_make_shards, scorer=scorer, confirmed=confirmed, work=work, shown=shown)
     if shards_only:
-        made = make(games, out)
-        numbers = ("games", "positions", "passed_over", "counted", "labelled")
-        result = {"shards": [str(path) for path in made.files]}
-        shown.result(result | {name: getattr(made, name) for name in numbers}, f"Shards in {out}")
+        _show_shards(make(games, out), out, shown)
         return
     from tengen.models import Run
     from tengen.network import DeepNetwork
     from tengen.network.engine import chosen_device
     from tengen.network.settings import check_design
-    from tengen.network.shards import fingerprint_of, main_board, shards_of
+    from tengen.network.shards import fingerprint_of, shards_of
 
     refuse_inputs(out, filter(None, [*games, start, None if teacher is None else str(teacher)]))
     device = chosen_device(device)
-    chosen: NetworkSettings | DistillationSettings = settings if teacher is None else taught
-    for name in sorted(training.given - {field.name for field in fields(chosen)}):
-        why = "needs" if teacher is None else "has no use with"
-        raise SpecError(f"--{name.replace('_', '-')} {why} --teacher")
-    chosen = training.settings(folder, chosen)
+    chosen = _settings(training, settings if teacher is None else taught)
     first = None if start is None else DeepNetwork.load(start)
     check_design(chosen, None if first is None else first.design_)
     data, master = {}, None
@@ -87,8 +80,7 @@ def train_network(
     shards = folder.with_name(folder.name + "-shards")
     sources = [shards_of(p, shards, partial(make, [p]), scorer, confirmed) for p in games]
     data |= {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
-    if start is not None:
-        data["start"] = Path(start).stem
+    data |= {} if start is None else {"start": Path(start).stem}
     network = DeepNetwork(settings=chosen)
     learner = "network" if teacher is None else "network with a teacher"
     with Run.open(folder, learner, chosen, data=data, resume=training.resume) as held:
@@ -96,11 +88,34 @@ def train_network(
             sources, teacher=master, device=device, start=first, run=held,
             on_report=lambda row: shown.remark(_batch_line(row, chosen.steps)),
         )  # fmt: skip
-        used = [shard for source in sources for shard in source]
-        number = sum(map(len, used if teacher is None else main_board(used)))
-        names = ", ".join(Path(path).name for path in games)
-        network.save(out, name=out.stem, data=f"{number} games of {names}")
+        number = _games_learned_from(sources, taught=teacher is not None)
+        read = f"{number} games of {', '.join(Path(path).name for path in games)}"
+        network.save(out, name=out.stem, data=read)
     shown.result({"model": str(out), "games": number, "free_parameters": network.free_parameters})
+
+
+def _show_shards(made: Made, out: Path, shown: Shown) -> None:
+    numbers = ("games", "positions", "passed_over", "counted", "labelled")
+    result = {"shards": [str(path) for path in made.files]}
+    shown.result(result | {name: getattr(made, name) for name in numbers}, f"Shards in {out}")
+
+
+def _games_learned_from(sources: list[list[Shard]], *, taught: bool) -> int:
+    """Return the number of games; a teacher is asked on the most frequent board size only."""
+    from tengen.network.shards import main_board
+
+    used = [shard for source in sources for shard in source]
+    return sum(map(len, main_board(used) if taught else used))
+
+
+def _settings(
+    training: RunOfModel, chosen: NetworkSettings | DistillationSettings
+) -> NetworkSettings | DistillationSettings:
+    """Return the settings of a training; refuse options that it has no use for."""
+    for name in sorted(training.given - {field.name for field in fields(chosen)}):
+        why = "needs" if isinstance(chosen, NetworkSettings) else "has no use with"
+        raise SpecError(f"--{name.replace('_', '-')} {why} --teacher")
+    return training.settings(training.folder, chosen)
 
 
 def evaluate_network(

@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -208,6 +209,13 @@ class Student(Trainer):
             torch.randint(len(answers), size, generator=generator, device=self.device)
         )
 
+    def fit_temperatures(self, answers: ReplayBuffer[TaughtBatch]) -> None:
+        """Fit the temperatures to a part of people's moves."""
+        step = max(1, len(answers) // 50_000)
+        known = answers.at(torch.arange(0, len(answers), step, device=self.device))
+        found = fit_temperatures(known.policy.float(), known.moves.long(), known.phase)
+        self.temperatures.copy_(torch.tensor(found))
+
     def refresh_norms(self, answers: ReplayBuffer[TaughtBatch]) -> None:
         """Update the norms' statistics, which lag behind while the rate is high."""
         self.network.train()
@@ -250,70 +258,98 @@ def teacher_games(
     They differ in temperature, share of random moves, komi and scoring. With `start`, each begins
     at a random ply of one of its games.
     """
-    rows, cols, points = *board, board[0] * board[1]
-    chance = np.random.default_rng(seed)
-    states = np.stack([new_state(rows, cols)] * games)
-    territory = chance.random(games) < 0.4
-    usual = np.where(territory, 6.5, 7.5)
-    odd = np.round(chance.normal(7, 5, games) * 2) / 2
-    komi = np.where(chance.random(games) < 0.7, usual, odd).astype(np.float32)
-    temperature = chance.choice([0.6, 1.0, 1.0, 1.5, 2.5], games).astype(np.float32)
-    mistakes = chance.choice([0.0, 0.0, 0.03, 0.1, 0.25], games).astype(np.float32)
-    opening = chance.integers(0, 12, games)
-    record = np.full((games, 512), -1, np.int16)
-    lengths = np.zeros(games, np.int32)
-    if start is not None:
-        lengths = _take_prefixes(start, states, record, chance)
-        mistakes = np.where(chance.random(games) < 0.5, 0.3, 0.05).astype(np.float32)
-        opening[:] = 2
-    begins = lengths.copy()
-    played = (record >= 0) & (record < points)
-    stones = played[:, ::2].sum(1) - played[:, 1::2].sum(1)
-    codes = np.empty((games, points), np.int16)
-    ladders = np.zeros((games, 2, points), np.bool_)
-    rules, areas, running = _rules(territory), ~territory, np.ones(games, np.bool_)
-    put, device = labeller.put, labeller.device
-    heat, risk = put(temperature), put(mistakes)
-    generator = torch.Generator(device).manual_seed(seed)
-    parts = [(i, min(i + 256, games)) for i in range(0, games, 256)]
-    everyone = np.arange(games)
-    for ply in range(plies):
-        list(labeller.pool.map(lambda part: encode_states(states, areas, *part, codes), parts))
-        now = (codes & LADDER_BIT) > 0
-        if ply == 0:
-            ladders[:] = now[:, None]
-        at = lengths[:, None] - np.arange(1, HISTORY + 1)
-        last = np.where(at >= 0, record[everyone[:, None], np.maximum(at, 0)], NOWHERE)
-        passes = last == points
-        white = lengths % 2 == 1
-        whole_komi = komi + stones * territory
-        own_komi = np.where(white, whole_komi, -whole_komi).astype(np.float32)
-        seen = put(codes)
-        arrays = ladders, np.where(passes, NOWHERE, last), passes, own_komi, rules
-        answer = labeller.ask(*inputs_of(TeacherPositions(rows, cols, seen, *map(put, arrays))))
-        logits = masked(answer.moves.float(), seen)
-        early = put((lengths - begins < opening).astype(np.float32))
-        odds = (logits / torch.maximum(heat, early * 1.6)[:, None]).softmax(1)
-        legal = (seen & LEGAL_BIT) > 0
+    played = _TeacherGames(labeller, games, board, seed, start)
+    for _ in range(plies):
+        played.go_on()
+        if not played.running.any():
+            break
+    kept = [played.record[i, : played.lengths[i]] for i in range(games)]
+    shard = Shard.of_moves(*board, kept, komi=played.komi, territory=played.territory)
+    return shard, played.begins
+
+
+class _TeacherGames:
+    """Games that the teacher plays against itself, all at once."""
+
+    def __init__(
+        self,
+        labeller: Labeller,
+        games: int,
+        board: tuple[int, int],
+        seed: int,
+        start: Shard | None,
+    ) -> None:
+        self.labeller, self.board, self.points = labeller, board, math.prod(board)
+        chance = np.random.default_rng(seed)
+        self.states = np.stack([new_state(*board)] * games)
+        self.territory = chance.random(games) < 0.4
+        usual = np.where(self.territory, 6.5, 7.5)
+        odd = np.round(chance.normal(7, 5, games) * 2) / 2
+        self.komi = np.where(chance.random(games) < 0.7, usual, odd).astype(np.float32)
+        temperature = chance.choice([0.6, 1.0, 1.0, 1.5, 2.5], games).astype(np.float32)
+        mistakes = chance.choice([0.0, 0.0, 0.03, 0.1, 0.25], games).astype(np.float32)
+        self.opening = chance.integers(0, 12, games)
+        self.record = np.full((games, 512), -1, np.int16)
+        self.lengths = np.zeros(games, np.int32)
+        if start is not None:
+            self.lengths = _take_prefixes(start, self.states, self.record, chance)
+            mistakes = np.where(chance.random(games) < 0.5, 0.3, 0.05).astype(np.float32)
+            self.opening[:] = 2
+        self.begins = self.lengths.copy()
+        played = (self.record >= 0) & (self.record < self.points)
+        self.stones = played[:, ::2].sum(1) - played[:, 1::2].sum(1)  # Black's less White's
+        self.codes = np.empty((games, self.points), np.int16)
+        self.ladders: NDArray[np.bool_] | None = None  # at the two plies before
+        self.running = np.ones(games, np.bool_)
+        self.heat, self.risk = labeller.put(temperature), labeller.put(mistakes)
+        self.generator = torch.Generator(labeller.device).manual_seed(seed)
+
+    def go_on(self) -> None:
+        """Play a move in every game that is not over."""
+        self._for_parts(lambda part: encode_states(self.states, ~self.territory, *part, self.codes))
+        everyone, put = np.arange(len(self.codes)), self.labeller.put
+        now = (self.codes & LADDER_BIT) > 0
+        before = np.stack([now, now], 1) if self.ladders is None else self.ladders
+        at = self.lengths[:, None] - np.arange(1, HISTORY + 1)
+        last = np.where(at >= 0, self.record[everyone[:, None], np.maximum(at, 0)], NOWHERE)
+        passes, white = last == self.points, self.lengths % 2 == 1
+        komi = self.komi + self.stones * self.territory
+        own_komi = np.where(white, komi, -komi).astype(np.float32)
+        moves = np.where(passes, NOWHERE, last)
+        arrays = self.codes, before, moves, passes, own_komi, _rules(self.territory)
+        seen = TeacherPositions(*self.board, *map(put, arrays))
+        drawn = self._draw(self.labeller.ask(*inputs_of(seen)), seen.codes)
+        # Drawing on a GPU can, rarely, return a move of probability zero.
+        legal = self.codes[everyone, np.minimum(drawn, self.points - 1)] & LEGAL_BIT > 0
+        drawn = np.where(self.running & legal, drawn, self.points).astype(np.int16)
+        going = self.running.copy()
+        self.record[everyone[going], self.lengths[going]] = drawn[going]
+        self.stones += going * (drawn < self.points) * np.where(white, -1, 1)
+        self.lengths[going] += 1
+        over = (drawn == self.points) & passes[:, 0]
+        self.running &= ~over & (self.lengths < 511)
+        self.ladders = np.stack([now, before[:, 0]], 1)
+        played = points_at(drawn, *self.board).astype(np.int64)
+        self._for_parts(lambda part: play_states(self.states, played, *part))
+
+    def _draw(self, answer: Any, codes: Tensor) -> NDArray[Any]:
+        """Draw a move for each game, now and then any legal one; returns indices."""
+        logits, legal = masked(answer.moves.float(), codes), (codes & LEGAL_BIT) > 0
+        early = (self.lengths - self.begins < self.opening).astype(np.float32)
+        heat = torch.maximum(self.heat, self.labeller.put(early) * 1.6)
+        odds = (logits / heat[:, None]).softmax(1)
         anywhere = torch.cat([legal.float(), torch.full_like(odds[:, :1], 1e-6)], 1)
         anywhere = anywhere / anywhere.sum(1, keepdim=True)
-        blunder = (torch.rand(games, device=device, generator=generator) < risk)[:, None]
-        odds = torch.where(blunder, anywhere, odds)
-        drawn = torch.multinomial(odds, 1, generator=generator)[:, 0].cpu().numpy()
-        # Drawing on a GPU can, rarely, return a move of probability zero.
-        legal_drawn = codes[everyone, np.minimum(drawn, points - 1)] & LEGAL_BIT > 0
-        drawn = np.where(running & legal_drawn, drawn, points).astype(np.int16)
-        record[everyone[running], lengths[running]] = drawn[running]
-        stones += running * (drawn < points) * np.where(white, -1, 1)
-        lengths[running] += 1
-        running &= ~((drawn == points) & passes[:, 0]) & (lengths < 511)
-        ladders = np.stack([now, ladders[:, 0]], 1)
-        moves = points_at(drawn, rows, cols).astype(np.int64)
-        list(labeller.pool.map(lambda part, m=moves: play_states(states, m, *part), parts))
-        if not running.any():
-            break
-    kept = [record[i, : lengths[i]] for i in range(games)]
-    return Shard.of_moves(rows, cols, kept, komi=komi, territory=territory), begins
+        chance = torch.rand(len(codes), device=codes.device, generator=self.generator)
+        odds = torch.where((chance < self.risk)[:, None], anywhere, odds)
+        drawn = torch.multinomial(odds, 1, generator=self.generator)[:, 0]
+        return np.asarray(drawn.cpu())
+
+    def _for_parts(self, work: Callable[[tuple[int, int]], object]) -> None:
+        """Do some work on all games, part by part in threads."""
+        games = len(self.codes)
+        parts = [(i, min(i + 256, games)) for i in range(0, games, 256)]
+        list(self.labeller.pool.map(work, parts))
 
 
 def _take_prefixes(
@@ -354,6 +390,39 @@ _SHARES = {"people": 0.62, "continued": 0.06, "13x13": 0.14, "9x9": 0.18}
 """How often batches come from each kind of positions."""
 
 
+def _own_games(
+    labeller: Labeller, settings: DistillationSettings, start: Shard
+) -> Iterator[tuple[str, Shard, NDArray[np.int32]]]:
+    """Yield the kinds of games that the teacher plays itself, and the ply where each begins."""
+    for name, board, games, plies in (
+        ("9x9", (9, 9), settings.games_9x9, 120),
+        ("13x13", (13, 13), settings.games_13x13, 230),
+        ("continued", start.board, settings.continuations, 40),
+    ):
+        if games > 0:
+            shard, begins = teacher_games(
+                labeller, games, board, plies, seed=settings.seed + board[0] + plies,
+                start=start if name == "continued" else None,
+            )  # fmt: skip
+            yield name, shard, begins
+
+
+def _buffered(
+    on_report: Callable[[dict[str, Any]], None],
+    answers: Iterator[TaughtBatch],
+    room: int,
+    into: ReplayBuffer[TaughtBatch] | None = None,
+) -> ReplayBuffer[TaughtBatch] | None:
+    """Add labelled positions to a buffer, made when the first arrive."""
+    for batch in answers:
+        if into is None:
+            into = ReplayBuffer(batch, room)
+        into.add(batch)
+    if into is not None:
+        on_report({"labelled": len(into), "board": f"{into.rows.rows}x{into.rows.cols}"})
+    return into
+
+
 def distil(
     shards: Sequence[Shard],
     teacher: Teacher,
@@ -376,19 +445,9 @@ def distil(
     elif start is not None:
         student.start_from(start)
     size = min(_TEACHER_BATCH, 4 * settings.batch)
-    board = shards[0].board
     capacity = min(settings.positions, sum(shard.positions for shard in shards))
 
-    def buffered(answers: Iterator[TaughtBatch], room: int, into: Any = None) -> Any:
-        """Add labelled positions to a `ReplayBuffer`, made when the first arrive."""
-        for batch in answers:
-            if into is None:
-                into = ReplayBuffer(batch, room)
-            into.add(batch)
-        if into is not None:
-            on_report({"labelled": len(into), "board": f"{into.rows.rows}x{into.rows.cols}"})
-        return into
-
+    buffered = partial(_buffered, on_report)
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         labeller = Labeller(teacher, place, pool)
         chunks = human_chunks(shards, settings.chunk, settings.seed)
@@ -396,24 +455,12 @@ def distil(
         def labelled(shard: Shard, known: int) -> Iterator[TaughtBatch]:
             return labeller.answers(shard, size, with_moves=True, most=capacity - known)
 
-        human_games: ReplayBuffer[TaughtBatch] = buffered(labelled(next(chunks), 0), capacity)
-        some = torch.arange(0, len(human_games), max(1, len(human_games) // 50_000), device=place)
-        known = human_games.at(some)
-        found = fit_temperatures(known.policy.float(), known.moves.long(), known.phase)
-        student.temperatures.copy_(torch.tensor(found))
+        human_games = buffered(labelled(next(chunks), 0), capacity)
+        assert human_games is not None, "the first chunk has positions"
+        student.fit_temperatures(human_games)
         sources = [(human_games, _SHARES["people"])]
-        for name, shape, games, plies in (
-            ("9x9", (9, 9), settings.games_9x9, 120),
-            ("13x13", (13, 13), settings.games_13x13, 230),
-            ("continued", board, settings.continuations, 40),
-        ):
-            if games == 0:
-                continue
-            shard, begins = teacher_games(
-                labeller, games, shape, plies, seed=settings.seed + shape[0] + plies,
-                start=shards[0] if name == "continued" else None,
-            )  # fmt: skip
-            made = labeller.answers(shard, min(size, games), with_moves=False, begins=begins)
+        for name, shard, begins in _own_games(labeller, settings, shards[0]):
+            made = labeller.answers(shard, min(size, len(shard)), with_moves=False, begins=begins)
             if answers := buffered(made, shard.positions - int(begins.sum())):
                 sources.append((answers, _SHARES[name]))
 

@@ -141,6 +141,16 @@ def _weigh(features: Float32Array, rng: np.random.Generator) -> tuple[BoolArray,
     return chosen, np.where(easy, 8.0, 1.0)
 
 
+def _lesson(
+    labelled: LabelledBlocks, rng: np.random.Generator, *, everything: bool
+) -> tuple[Float32Array, BoolArray, FloatArray]:
+    """Return inputs, labels and weights; of few positions obvious blocks count as well."""
+    some, weight = _weigh(labelled.table.features, rng)
+    if everything:
+        some, weight = np.ones_like(some), np.ones_like(weight)
+    return labelled.table.features[some], labelled.alive[some], weight[some]
+
+
 def learn_from_scores(
     table: BlockTable,
     settings: ScorerSettings,
@@ -160,12 +170,7 @@ def learn_from_scores(
     rng = np.random.default_rng(settings.seed)
     mine = np.ones(len(table), np.bool_) if chosen is None else chosen
     rows, weights = _weigh(table.features, rng)
-    lessons = []  # inputs, labels and weights of the labelled positions
-    for each in made:
-        some, weight = _weigh(each.table.features, rng)
-        if grown:  # they are few: obvious blocks count as well
-            some, weight = np.ones_like(some), np.ones_like(weight)
-        lessons.append((each.table.features[some], each.alive[some], weight[some]))
+    lessons = [_lesson(each, rng, everything=grown) for each in made]
     fit = partial(
         train_ensemble, hidden=settings.hidden, epochs=settings.epochs, decay=settings.decay
     )

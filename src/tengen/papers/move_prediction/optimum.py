@@ -181,25 +181,35 @@ def minimise(
         direction = _turned(downhill, steps, turns)
         if width > 0:
             direction[direction * downhill <= 0] = 0.0
-        side = np.where(weights != 0, np.sign(weights), np.sign(downhill))
         size = 1.0 if steps else 1.0 / float(np.linalg.norm(downhill))
-        for _ in range(_HALVINGS):
-            ahead = weights + size * direction
-            if width > 0:
-                ahead[ahead * side < 0] = 0.0  # a weight stops at zero
-            value, new_slope = loss(ahead)
-            reached = value + width * float(np.abs(ahead).sum())
-            if reached <= objective - 1e-4 * float(downhill @ (ahead - weights)):
-                break
-            size /= 2
-        else:
+        moved = _step(loss, found, downhill, direction, width, size)
+        if moved is None:
             return found  # as exact as rounding allows
+        ahead, new_slope, reached = moved
         step, turn = ahead - weights, new_slope - slope
         if step @ turn > 1e-12:
             steps.append(step)
             turns.append(turn)
         weights, slope, objective = ahead, new_slope, reached
         past.append(objective)
+
+
+def _step(
+    loss: Loss, at: Optimum, downhill: FloatArray, direction: FloatArray, width: float, size: float
+) -> tuple[FloatArray, FloatArray, float] | None:
+    """Return better weights in a direction, their slope and objective; None if there are none."""
+    weights = at.weights
+    side = np.where(weights != 0, np.sign(weights), np.sign(downhill))
+    for _ in range(_HALVINGS):
+        ahead = weights + size * direction
+        if width > 0:
+            ahead[ahead * side < 0] = 0.0  # a weight stops at zero
+        value, slope = loss(ahead)
+        reached = value + width * float(np.abs(ahead).sum())
+        if reached <= at.objective - 1e-4 * float(downhill @ (ahead - weights)):
+            return ahead, slope, reached
+        size /= 2
+    return None
 
 
 def _downhill(weights: FloatArray, slope: FloatArray, width: float) -> FloatArray:
