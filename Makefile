@@ -8,7 +8,7 @@ EXTRAS = torch,onnx,ray,gym,pandas,tensorboard,bench,docs,notebooks,browser
 # CI names an older PyTorch here, because the newest brings gigabytes.
 TORCH = torch
 
-.PHONY: setup lab web page wasm check-page test test-all test-slow test-hostile test-wheel test-oldest test-newest extras coverage lint docs bench clean
+.PHONY: setup lab web page wasm site check-page test test-all test-slow test-hostile test-wheel test-oldest test-newest extras coverage lint docs bench clean
 
 setup: .venv/ready  ## install everything and compile the kernels
 
@@ -34,6 +34,9 @@ page: web/node_modules  ## build that board's page anew from web/ (the only targ
 
 wasm: setup  ## compile the page's kernels anew (needs LLVM's linker, wasm-ld)
 	$(BIN)/python -m tengen.web.wasm.build
+
+site: setup  ## the page that needs no server, in build/try, for any web host
+	$(BIN)/python scripts/build_try.py
 
 check-page: setup  ## fail if the committed page is not what web/ and the kernels build
 	$(BIN)/python -m tengen.web.wasm.build --check

@@ -8,7 +8,7 @@ await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const options = {
   absWorkingDir: new URL(".", import.meta.url).pathname,
-  entryPoints: { app: "src/main.tsx" },
+  entryPoints: { app: "src/app.tsx", alone: "src/alone.tsx", worker: "src/engine/worker.ts" },
   outdir: out,
   bundle: true,
   minify: true,
@@ -22,6 +22,12 @@ const options = {
   charset: "utf8",
   logLevel: "info",
 };
+// Both pages have one style sheet.
+const oneSheet = {
+  name: "one-sheet",
+  setup: (made) => made.onEnd(() => rm(`${out}alone.css`, { force: true })),
+};
+options.plugins = [oneSheet];
 await cp(new URL("public/", import.meta.url).pathname, out, { recursive: true });
 if (process.argv.includes("--watch")) await (await context(options)).watch();
 else await build(options);

@@ -138,6 +138,7 @@ def test_a_game_goes_on_after_the_server_was_killed(make_server, open_page, clic
 
 def test_keyboard_only(server, open_page, client):
     page = open_page(f"{server.url}/#/play")
+    page.get_by_role("button", name="Begin").wait_for()
     page.keyboard.press("?")
     page.get_by_role("dialog", name="Keys").wait_for()
     page.keyboard.press("Escape")
@@ -349,9 +350,9 @@ def test_the_page_can_be_installed_and_opens_without_the_server(
     make_server, open_page, client, click
 ):
     manifest = client.get("/static/manifest.webmanifest").json()
-    assert manifest["start_url"] == "/" and manifest["display"] == "standalone"
+    assert manifest["start_url"] == "../" and manifest["display"] == "standalone"
     for icon in manifest["icons"]:
-        assert client.get(icon["src"]).status_code == 200
+        assert client.get(f"/static/{icon['src']}").status_code == 200
     assert {"192x192", "512x512"} <= {icon["sizes"] for icon in manifest["icons"]}
 
     server = make_server()

@@ -1,28 +1,38 @@
 // Keep the page on the device: the server's copy where it answers, the kept one where it does not.
+// With ?alone it keeps the networks too, whose names change with what is in them.
 
 const CACHE = "tengen";
-const SHELL = ["/", "/static/app.js", "/static/app.css", "/static/icon.svg", "/static/manifest.webmanifest"];
+const HOME = new URL("./", location).pathname;
+const FILES = ["app.css", "icon.svg", "manifest.webmanifest", "tengen.wasm"];
+const SCRIPTS = location.search ? ["alone.js", "worker.js"] : ["app.js"];
 
 addEventListener("install", (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(SHELL)).then(() => skipWaiting()));
+  const shell = [HOME, ...[...FILES, ...SCRIPTS].map((name) => `${HOME}static/${name}`)];
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(shell)).then(() => skipWaiting()));
 });
 
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 
+/** Ask for a file and keep it. */
+async function fresh(event, name) {
+  const answer = await fetch(event.request);
+  if (answer.ok) {
+    const copy = answer.clone();
+    event.waitUntil(caches.open(CACHE).then((cache) => cache.put(name, copy)).catch(() => {})); // no room
+  }
+  return answer;
+}
+
 addEventListener("fetch", (event) => {
   const { pathname, origin } = new URL(event.request.url);
   if (event.request.method !== "GET" || origin !== location.origin) return;
-  if (pathname !== "/" && !pathname.startsWith("/static/")) return;
+  const inside = ["static/", "data/"].some((folder) => pathname.startsWith(HOME + folder));
+  if (pathname !== HOME && !inside) return;
+  const kept = () => caches.match(pathname);
+  const load = () => fresh(event, pathname);
   event.respondWith(
-    fetch(event.request).then(
-      (answer) => {
-        if (answer.ok) {
-          const copy = answer.clone();
-          event.waitUntil(caches.open(CACHE).then((cache) => cache.put(pathname, copy)));
-        }
-        return answer;
-      },
-      () => caches.match(pathname).then((kept) => kept ?? Response.error()),
-    ),
+    pathname.endsWith(".safetensors")
+      ? kept().then((found) => found ?? load())
+      : load().catch(() => kept().then((found) => found ?? Response.error())),
   );
 });

@@ -1,6 +1,6 @@
-// Talk to the server; every failure becomes an ApiError with a sentence for people.
+// What the page asks for, and the values that come back; `backend.ts` says who answers.
 
-import { t } from "./i18n";
+import type { Backend, Options } from "./backend";
 
 export class ApiError extends Error {
   constructor(
@@ -11,48 +11,21 @@ export class ApiError extends Error {
   }
 }
 
-interface Options {
-  method?: string;
-  json?: unknown;
-  body?: Blob | string;
-  signal?: AbortSignal;
+/** Who answers: the server, or the engine in the page. */
+export let backend: Backend;
+
+export function use(chosen: Backend): void {
+  backend = chosen;
 }
 
-/** Ask the server; what comes back is no refusal, but may still break off. */
-async function ask(path: string, options: Options): Promise<Response> {
-  const headers: Record<string, string> = {};
-  let body: BodyInit | undefined = options.body;
-  if (options.json !== undefined) {
-    headers["content-type"] = "application/json";
-    body = JSON.stringify(options.json);
-  } else if (body !== undefined) {
-    headers["content-type"] = "application/x-go-sgf";
-  }
-  let response: Response;
-  try {
-    const method = options.method ?? (body === undefined ? "GET" : "POST");
-    response = await fetch(`/api${path}`, { method, headers, body, signal: options.signal });
-  } catch (failure) {
-    if (options.signal?.aborted) throw failure;
-    throw new ApiError(t("noAnswer"), 0);
-  }
-  if (response.ok) return response;
-  const value = await response.json().catch((failure) => {
-    if (options.signal?.aborted) throw failure; // hung up while the answer was on its way
-  });
-  throw new ApiError(value?.detail ?? t("serverFailed", { status: response.status }), response.status);
+/** Ask for a value; every failure is an ApiError with a sentence for people. */
+export function api<T>(path: string, options: Options = {}): Promise<T> {
+  return backend.ask(path, options) as Promise<T>;
 }
 
-/** Say that an answer broke off, unless we hung up ourselves. */
-function brokeOff(failure: unknown, signal?: AbortSignal): never {
-  if (signal?.aborted) throw failure;
-  throw new ApiError(t("brokeOff"), 0);
-}
-
-export async function api<T>(path: string, options: Options = {}): Promise<T> {
-  const response = await ask(path, options);
-  if (response.status === 204) return undefined as T;
-  return response.json().catch((failure) => brokeOff(failure, options.signal));
+/** Ask for an answer that comes in parts. */
+export function lines<T>(path: string, json: unknown, signal: AbortSignal, take: (value: T) => void): Promise<void> {
+  return backend.lines(path, json, signal, take as (value: unknown) => void);
 }
 
 export type Colour = "black" | "white";
@@ -346,27 +319,4 @@ export interface Queued {
   known: { id: string }[];
   /** What could not be read, and why. */
   unread: string[];
-}
-
-/** Read an answer of one JSON value a line as it comes. */
-export async function lines<T>(
-  path: string,
-  json: unknown,
-  signal: AbortSignal,
-  take: (value: T) => void,
-): Promise<void> {
-  const response = await ask(path, { json, signal });
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read().catch((failure) => brokeOff(failure, signal));
-    if (done) return;
-    const pieces = (rest + value).split("\n");
-    rest = pieces.pop()!;
-    for (const piece of pieces) {
-      const found = JSON.parse(piece);
-      if (found.detail) throw new ApiError(found.detail, 422);
-      take(found);
-    }
-  }
 }

@@ -8,7 +8,7 @@ import { t, type Key } from "./i18n";
 import { Choice, Drop, SIZES, useKeys, useLoaded } from "./parts";
 import { percent } from "./points";
 import { complain } from "./status";
-import { alternating } from "./rules";
+import { alternating } from "./positions";
 
 interface Collection {
   id: string;

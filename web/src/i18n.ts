@@ -1,14 +1,22 @@
 // All words of the page, in the language that the browser asks for or the visitor chose.
 
+import { alone } from "./texts/alone";
 import { de } from "./texts/de";
 import { en, type Texts } from "./texts/en";
 import { ja } from "./texts/ja";
 import { ko } from "./texts/ko";
 import { zh } from "./texts/zh";
 
-export type Key = keyof Texts;
+type All = Texts & typeof alone.en;
+export type Key = keyof All;
 
-const TABLES: Record<string, Texts> = { en, de, ja, zh, ko };
+const TABLES: Record<string, All> = {
+  en: { ...en, ...alone.en },
+  de: { ...de, ...alone.de },
+  ja: { ...ja, ...alone.ja },
+  zh: { ...zh, ...alone.zh },
+  ko: { ...ko, ...alone.ko },
+};
 export const LANGUAGES: [code: string, name: string][] = [
   ["en", "English"],
   ["de", "Deutsch"],

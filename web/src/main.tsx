@@ -4,7 +4,8 @@ import "../node_modules/@sabaki/shudan/css/goban.css";
 import "./style.css";
 import { render, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Review } from "./api";
+import { ApiError, backend, use, type Review } from "./api";
+import type { Backend } from "./backend";
 import { ApiPage } from "./apipage";
 import { Arena } from "./arena";
 import { Explore } from "./explore";
@@ -44,7 +45,7 @@ const VIEWS: Record<string, [title: Key, view: View]> = {
   api: ["api", () => <ApiPage />],
 };
 
-/** The entries of the navigation, each with its views; the first view is where the entry leads. */
+/** The entries of the navigation, each with its views; the first one answered is where the entry leads. */
 const SECTIONS: [title: Key, views: string[]][] = [
   ["play", ["play"]],
   ["review", ["review"]],
@@ -53,6 +54,12 @@ const SECTIONS: [title: Key, views: string[]][] = [
   ["library", ["library"]],
   ["papers", ["papers", "see", "laboratory", "arena", "api"]],
 ];
+
+/** Return the sections with the views that the backend answers. */
+function sections(): [title: Key, views: string[]][] {
+  const offered = SECTIONS.map(([text, views]): [Key, string[]] => [text, views.filter((view) => backend.offers(view))]);
+  return offered.filter(([, views]) => views.length > 0);
+}
 
 /** Decode an argument of the address; one that cannot be is taken as it is. */
 function decoded(argument: string): string {
@@ -66,7 +73,7 @@ function decoded(argument: string): string {
 function useHash(): [string, string] {
   const read = (): [string, string] => {
     const [, name = "", argument = ""] = location.hash.split("/");
-    return [Object.hasOwn(VIEWS, name) ? name : "home", decoded(argument)];
+    return [Object.hasOwn(VIEWS, name) && backend.offers(name) ? name : "home", decoded(argument)];
   };
   const [place, setPlace] = useState(read);
   useEffect(() => {
@@ -237,7 +244,7 @@ function Page() {
     document.title = `${t(title)} · Tengen`;
   }, [title]);
   useGifts();
-    const views = SECTIONS.find(([, views]) => views.includes(name))?.[1] ?? [];
+  const views = sections().find(([, views]) => views.includes(name))?.[1] ?? [];
   return (
     <>
       <header>
@@ -245,7 +252,7 @@ function Page() {
           Tengen
         </a>
         <nav class="sections" aria-label={t("pages")}>
-          {SECTIONS.map(([text, [first, ...others]]) => (
+          {sections().map(([text, [first, ...others]]) => (
             <a
               key={text}
               href={`#/${first}`}
@@ -289,8 +296,17 @@ function File({ review }: { review: Review }) {
   );
 }
 
-if ("serviceWorker" in navigator && location.protocol.startsWith("http")) {
-  void navigator.serviceWorker.register("/sw.js").catch(() => {}); // without it, only offline fails
+/** Show the page, answered by a backend; `worker` is the address of its service worker. */
+export function show(chosen: Backend, worker: string): void {
+  use(chosen);
+  const data = document.getElementById("review-data")?.textContent;
+  if (!data && "serviceWorker" in navigator) {
+    void navigator.serviceWorker.register(worker).catch(() => {}); // without it, only offline fails
+  }
+  render(data ? <File review={JSON.parse(data)} /> : <Page />, document.getElementById("app")!);
 }
-const data = document.getElementById("review-data")?.textContent;
-render(data ? <File review={JSON.parse(data)} /> : <Page />, document.getElementById("app")!);
+
+/** Say why the page cannot be shown. */
+export function sayWhy(failure: unknown): void {
+  document.getElementById("app")!.textContent = failure instanceof ApiError ? failure.message : t("noKernels");
+}

@@ -5,7 +5,7 @@ import { api, type Colour, type FairGame, type Game, type GameEntry, type Oppone
 import { Board } from "./board";
 import { rankName, store, stored, t, type Key } from "./i18n";
 import { ago, Choice, Drop, SIZES, Stone, Tick, useLoaded } from "./parts";
-import { toXY } from "./points";
+import { boardWith } from "./positions";
 import { complain } from "./status";
 
 const RULES: [string, Key][] = [
@@ -67,25 +67,6 @@ function remembered<T>(key: string, otherwise: T): T {
   } catch {
     return otherwise;
   }
-}
-
-/** Return an empty board with its usual handicap stones. */
-function boardWith(size: number, handicap: number): string[] {
-  const [near, middle, far] = [size < 13 ? 3 : 4, (size + 1) / 2, size < 13 ? size - 2 : size - 3];
-  const letter = (line: number) => "ABCDEFGHJKLMNOPQRST"[line - 1]!;
-  const corners = [[far, far], [near, near], [near, far], [far, near]];
-  const sides = [[near, middle], [far, middle], [middle, near], [middle, far]];
-  const order = [
-    ...corners.slice(0, Math.min(handicap, 4)),
-    ...sides.slice(0, handicap >= 8 ? 4 : handicap >= 6 ? 2 : 0),
-    ...(handicap >= 5 && handicap % 2 ? [[middle, middle]] : []),
-  ];
-  const grid = Array.from({ length: size }, () => Array<string>(size).fill("."));
-  for (const [x, y] of handicap ? order : []) {
-    const point = toXY(`${letter(x!)}${y}`, size)!;
-    grid[point[1]]![point[0]] = "X";
-  }
-  return grid.map((row) => row.join(""));
 }
 
 /** A rank to choose, or none. */

@@ -8,7 +8,7 @@ import { t } from "./i18n";
 import { Learning, type Curve } from "./learning";
 import { Loading, useLoaded } from "./parts";
 import { asResult } from "./points";
-import type { Move } from "./rules";
+import type { Move } from "./positions";
 import { complain } from "./status";
 import { Claims, type Claim } from "./verdicts";
 

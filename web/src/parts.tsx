@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, type Count, type CountPart, type Estimate } from "./api";
+import { api, backend, type Count, type CountPart, type Estimate } from "./api";
 import { t, type Key } from "./i18n";
 import { asResult } from "./points";
 import { complain } from "./status";
@@ -219,6 +219,25 @@ export function Drop(props: { onFiles: (files: File[]) => void; children: Compon
       />
       <span>{props.children}</span>
     </label>
+  );
+}
+
+/** Let the browser save a file. */
+export function saveAs(name: string, file: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/** A link that saves what the backend answers. */
+export function Download(props: { path: string; name: string; children: ComponentChildren }) {
+  const save = () => backend.file(props.path).then((file) => saveAs(props.name, file), complain);
+  return (
+    <button class="link" onClick={() => void save()}>
+      {props.children}
+    </button>
   );
 }
 

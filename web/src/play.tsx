@@ -2,15 +2,15 @@
 
 import type { Marker } from "@sabaki/shudan";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api, ApiError, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent, type Queued } from "./api";
+import { api, ApiError, backend, type BoardState, type Colour, type Game, type Hint, type Lesson, type Opponent, type Queued } from "./api";
 import { Board, BoardText, type Disc } from "./board";
 import { shownAfter } from "./clock";
 import { discsOf, Hints, moveName } from "./hints";
 import { store, stored, t } from "./i18n";
 import { nameOf, strengthOf } from "./newgame";
-import { CountTable, EstimateWords, follow, Loading, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
+import { CountTable, Download, EstimateWords, follow, Loading, Scrubber, Stone, Tick, useKeys, useLoaded, useSteps } from "./parts";
 import { inRows, paintOf, unpacked } from "./points";
-import { afterMove, moveNumbers, opposite, positionOf, replay } from "./rules";
+import { afterMove, moveNumbers, opposite, positionOf, replay } from "./positions";
 import { knock, tick } from "./sound";
 import { announce, complain } from "./status";
 import { openStudy } from "./study";
@@ -147,7 +147,7 @@ function Table({ game, take, opponent }: TableProps) {
   };
   const play = (move: string) => {
     setPending(null);
-    const next = yours ? afterMove(now, move) : null;
+    const next = yours && !game.illegal.includes(move) ? afterMove(now, move) : null;
     if (next && move !== "pass") {
       setAhead({ version, state: next });
       knock();
@@ -162,7 +162,7 @@ function Table({ game, take, opponent }: TableProps) {
     } else if (!yours) {
       return;
     } else if (careful && game.size[0] > SMALL && pending !== vertex) {
-      setPending(afterMove(now, vertex) ? vertex : null);
+      setPending(game.illegal.includes(vertex) ? null : vertex);
     } else {
       play(vertex);
     }
@@ -191,8 +191,11 @@ function Table({ game, take, opponent }: TableProps) {
     }
   };
   const study = async () => {
-    const text = await fetch(`/api/games/${id}/sgf`).then((answer) => answer.text());
-    openStudy(text);
+    try {
+      openStudy(await backend.file(`/games/${id}/sgf`).then((file) => file.text()));
+    } catch (problem) {
+      complain(problem);
+    }
   };
   const review = async () => {
     try {
@@ -364,9 +367,9 @@ function Table({ game, take, opponent }: TableProps) {
         </div>
         {playing && <Typed disabled={!yours} onMove={play} />}
         <p class="links">
-          <a href={`/api/games/${id}/sgf`} download>
+          <Download path={`/games/${id}/sgf`} name={`game-${id}.sgf`}>
             {t("downloadSgf")}
-          </a>
+          </Download>
           <button class="link" onClick={() => void study()}>
             {t("openInStudy")}
           </button>

@@ -7,7 +7,7 @@ import { Board, BoardText, type Disc } from "./board";
 import { moveName } from "./hints";
 import { language, t } from "./i18n";
 import { Drop, Loading, Stone, useLoaded } from "./parts";
-import { afterMove } from "./rules";
+import { afterMove } from "./positions";
 import { knock } from "./sound";
 import { complain } from "./status";
 

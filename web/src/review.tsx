@@ -3,17 +3,17 @@
 
 import type { Marker } from "@sabaki/shudan";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, ApiError, type BoardState, type Colour, type Hint, type MoveReview, type Part, type Review } from "./api";
+import { api, ApiError, backend, type BoardState, type Colour, type Hint, type MoveReview, type Part, type Review } from "./api";
 import { Board, BoardText, lossText, toneOf, type Disc } from "./board";
 import { Curve, type Shown } from "./curve";
 import { discsOf, Hints, moveName } from "./hints";
 import { store, stored, t, type Key } from "./i18n";
 import { MistakeList, mistakesOf, ofKind, PHASES, Stepper, stepTo, turningPoints, whyWords, type Kind, type Order, type Whose } from "./mistakes";
-import { Choice, follow, Loading, Scrubber, Tick, useKeys, useSteps } from "./parts";
+import { Choice, Download, follow, Loading, Scrubber, Tick, useKeys, useSteps } from "./parts";
 import { asResult, filled, inRows, percent, toXY, unpacked } from "./points";
 import { Printed } from "./printed";
 import { announce, complain } from "./status";
-import { afterMove, alternating, positionOf } from "./rules";
+import { afterMove, alternating, positionOf } from "./positions";
 import { openStudy } from "./study";
 import { useAnalysis } from "./variation";
 
@@ -196,7 +196,11 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
   });
 
   const study = async () => {
-    openStudy(await fetch(`/api/reviews/${review.id}/sgf`).then((answer) => answer.text()));
+    try {
+      openStudy(await backend.file(`/reviews/${review.id}/sgf`).then((file) => file.text()));
+    } catch (problem) {
+      complain(problem);
+    }
   };
   const practise = async () => {
     try {
@@ -313,20 +317,20 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
           <p class="links">
             {review.status === "done" && (
               <>
-                <a href={`/api/reviews/${review.id}/sgf`} download>
+                <Download path={`/reviews/${review.id}/sgf`} name={`review-${review.id}.sgf`}>
                   {t("annotatedSgf")}
-                </a>
-                <a href={`/api/reviews/${review.id}/html`} download>
+                </Download>
+                <Download path={`/reviews/${review.id}/html`} name={`review-${review.id}.html`}>
                   {t("pageHtml")}
-                </a>
+                </Download>
                 <button class="link" onClick={() => void study()}>
                   {t("openInStudy")}
                 </button>
               </>
             )}
-            <a href={`/api/reviews/${review.id}/csv`} download>
+            <Download path={`/reviews/${review.id}/csv`} name={`review-${review.id}.csv`}>
               {t("tableCsv")}
-            </a>
+            </Download>
             <a href="#/review">{t("allReviews")}</a>
           </p>
         )}

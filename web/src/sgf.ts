@@ -2,7 +2,7 @@
 
 import type { BoardState, Colour } from "./api";
 import { toVertex, toXY } from "./points";
-import { afterMove, blank } from "./rules";
+import { afterAll, blank, type Move } from "./positions";
 
 /** The names of rules that allow suicide. */
 const ALLOW = /^\s*(nz|new[ _-]zealand|goe|ing|tt|tromp[ _-]taylor)\s*$/i;
@@ -180,8 +180,14 @@ export function boardAt(node: Node): BoardState {
   const path = pathTo(node);
   const [rows, cols] = sizeOf(path[0]!);
   let state: BoardState = { ...blank(rows, cols), suicide: ALLOW.test(path[0]!.props.RU?.[0] ?? "") };
+  let line: Move[] = []; // moves since stones or the turn were set
   for (const { props } of path) {
-    if (props.AB || props.AW || props.AE) {
+    const edits = props.AB || props.AW || props.AE;
+    if (edits || props.PL) {
+      state = afterAll(state, line);
+      line = [];
+    }
+    if (edits) {
       const grid = state.stones.map((row) => [...row]);
       for (const [key, stone] of [["AB", "X"], ["AW", "O"], ["AE", "."]] as const) {
         for (const value of points(props[key] ?? [])) {
@@ -194,13 +200,9 @@ export function boardAt(node: Node): BoardState {
     }
     if (props.PL) state = { ...state, turn: /^[Ww]/.test(props.PL[0]!) ? "white" : "black" };
     const move = moveOf({ props, parent: null, children: [] }, rows, cols);
-    if (move) {
-      const [turn, vertex] = move;
-      const next = afterMove({ ...state, turn }, vertex);
-      state = next ?? { ...state, turn: turn === "black" ? "white" : "black" };
-    }
+    if (move) line.push([move[0] === "black" ? "B" : "W", move[1]]);
   }
-  return state;
+  return afterAll(state, line);
 }
 
 /** Play a move after a node: go to the child that has it, or add one. */

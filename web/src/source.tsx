@@ -5,7 +5,7 @@ import { api, type BoardState, type WholeGame } from "./api";
 import { t } from "./i18n";
 import { Choice, Drop, SIZES } from "./parts";
 import { complain } from "./status";
-import { alternating, blank, positionOf } from "./rules";
+import { alternating, blank, positionOf } from "./positions";
 
 export interface Source {
   game: WholeGame | null;

@@ -6,7 +6,7 @@ import { api, type WholeGame } from "./api";
 import { Board, BoardText } from "./board";
 import { discsOf, Hints } from "./hints";
 import { store, stored, t, type Key } from "./i18n";
-import { Choice, Drop, EstimateWords, Scrubber, SIZES, Tick, useKeys, useSteps } from "./parts";
+import { Choice, Drop, EstimateWords, saveAs, Scrubber, SIZES, Tick, useKeys, useSteps } from "./parts";
 import { inRows, unpacked } from "./points";
 import {
   addMove, boardAt, editStone, lineThrough, markupOf, moveOf, newTree, parseAll, parseBoard, pathTo, positionAt, promote,
@@ -227,7 +227,7 @@ export function Study({ code }: { code: string }) {
   };
   const markup = markupOf(node, rows, cols);
   const share = async () => {
-    const address = `${location.origin}/#/study/${await packed(write(positionAt(node)))}`;
+    const address = `${location.href.split("#")[0]}#/study/${await packed(write(positionAt(node)))}`;
     setLink(address);
     await navigator.clipboard?.writeText(address).then(() => announce(t("linkCopied")), () => {});
   };
@@ -387,15 +387,6 @@ export function Study({ code }: { code: string }) {
       </div>
     </main>
   );
-}
-
-/** Let the browser save a file. */
-function saveAs(name: string, file: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 /** Return the marks of a node, and letters for its variations where nothing else stands. */

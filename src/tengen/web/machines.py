@@ -123,19 +123,20 @@ class Rung(NamedTuple):
     handicap: int
 
 
-def next_rung(
-    results: Iterable[bool | None],
-    levels: int,
-    ratings: Mapping[int, float] | None = None,
-    points: int = 81,
-) -> Rung:
-    """Return the rung after these results, oldest first; None is a draw.
+def rungs_of(opponents: Iterable[Opponent], size: int) -> tuple[list[Rung], int]:
+    """Return the ladder of the levels on a square board, weakest first, and where it begins."""
+    levels = [one for one in opponents if one.level]
+    board = f"{size}x{size}"
+    elo = {one.level or 0: one.ratings[board] for one in levels if board in one.ratings}
+    return _rungs(len(levels), elo, size**2)
+
+
+def _rungs(levels: int, ratings: Mapping[int, float], points: int) -> tuple[list[Rung], int]:
+    """Return all rungs, and the number of the first game's.
 
     Below level 1, the person gets handicap stones. Where two levels are far enough apart, a game
-    with a handicap of half the difference comes between them. `ratings` are the levels' Elo as
-    far as they were measured.
+    with a handicap of half the difference comes between them.
     """
-    ratings = ratings or {}
     table = [Rung(1, stones) for stones in _BELOW] + [Rung(1, 0)]
     for level in range(2, levels + 1):
         if level - 1 in ratings and level in ratings:
@@ -144,7 +145,20 @@ def next_rung(
             if half.stones and upper - lower >= 2 * ELO_PER_RANK:
                 table.append(Rung(level, half.stones))
         table.append(Rung(level, 0))
-    place = table.index(Rung(min(_FIRST, levels), 0))
+    return table, table.index(Rung(min(_FIRST, levels), 0))
+
+
+def next_rung(
+    results: Iterable[bool | None],
+    levels: int,
+    ratings: Mapping[int, float] | None = None,
+    points: int = 81,
+) -> Rung:
+    """Return the rung after these results, oldest first; None is a draw.
+
+    `ratings` are the levels' Elo as far as they were measured.
+    """
+    table, place = _rungs(levels, ratings or {}, points)
     for won in results:
         step = 0 if won is None else 1 if won else -1
         place = min(max(place + step, 0), len(table) - 1)

@@ -309,10 +309,12 @@ def page_of(game: Json, parts: list[Json], summary: Json, title: str, index: str
 
 @lru_cache(maxsize=1)
 def _built() -> dict[str, str]:
-    """Return script and style, safe inside HTML, and their hashes for the content policy."""
+    """Return kernels, script and style for a page, and hashes for its content policy."""
     found: dict[str, str] = {}
     for name, file in (("script", "app.js"), ("style", "app.css")):
         text = (STATIC / file).read_text(encoding="utf-8").replace("</", "<\\/")
         digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
         found |= {name: text, f"{name}_hash": f"'sha256-{digest}'"}
+    kernels = (STATIC / "tengen.wasm").read_bytes()
+    found["kernels"] = base64.b64encode(kernels).decode("ascii")
     return found

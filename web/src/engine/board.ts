@@ -1,9 +1,16 @@
 // One game of Go, by the kernels: what is legal, what is captured, what counts.
 
-import { LAYOUT, RULES, type Address } from "./kernels";
+import { LAYOUT, type Address } from "./kernels";
 import type { Engine } from "./memory";
 
-export type Rules = (typeof RULES)[keyof typeof RULES];
+/** The rules of a game, with the number of the ko rule in kernels. */
+export interface Rules {
+  ko: number;
+  suicide: boolean;
+  scoring: "area" | "territory";
+  handicap_bonus: "none" | "n" | "n-1";
+  komi: number;
+}
 export type Side = typeof LAYOUT.BLACK | typeof LAYOUT.WHITE;
 /** A move: the index of a point, row by row from the top left; -1 is a pass. */
 export type Index = number;
@@ -142,6 +149,59 @@ export class Board {
   get heads(): number[] {
     const row = this.engine.longs(this.state + LAYOUT.HEAD * this.points * 8, this.points);
     return Array.from({ length: this.rows * this.cols }, (_, i) => Number(row[this.point(i)]));
+  }
+
+  /** The blocks of stones; which of their stones comes first is the first in reading order. */
+  get blocks(): { colour: Side; stones: Index[] }[] {
+    const { grid, heads } = this;
+    const found = new Map<number, { colour: Side; stones: Index[] }>();
+    grid.forEach((colour, i) => {
+      if (!colour) return;
+      const block = found.get(heads[i]!);
+      if (block) block.stones.push(i);
+      else found.set(heads[i]!, { colour: colour as Side, stones: [i] });
+    });
+    return [...found.values()];
+  }
+
+  /** Return the liberties of the block at a stone. */
+  liberties(stone: Index): Index[] {
+    const bytes = this.points * 8;
+    const at = this.engine.take(bytes);
+    const count = this.engine.kernels.liberties(this.state, this.points, this.point(stone), at);
+    const found = Array.from(this.engine.longs(at, count), (point) => this.index(Number(point)));
+    this.engine.give(at, bytes);
+    return found.sort((a, b) => a - b);
+  }
+
+  isOwnEye(move: Index, side: Side = this.turn): boolean {
+    return this.engine.kernels.is_own_eye(this.state, this.points, this.point(move), side) !== 0;
+  }
+
+  /** Return 1 for the stones that a side keeps even if it always passes, 2 for the points of their eyes. */
+  safe(side: Side): Uint8Array {
+    const bytes = this.points * 8;
+    const at = this.engine.take(bytes);
+    this.engine.longs(at, this.points).fill(0n);
+    this.engine.kernels.find_safe(this.state, this.points, side, at);
+    const marks = this.engine.longs(at, this.points);
+    const found = Uint8Array.from({ length: this.rows * this.cols }, (_, i) => Number(marks[this.point(i)]));
+    this.engine.give(at, bytes);
+    return found;
+  }
+
+  /** Return who owns each point after playouts, from +1 (always Black) to -1, and how often Black wins. */
+  playouts(count: number, bonus: number): { ownership: Float64Array; winRate: number } {
+    const size = this.rows * this.cols;
+    const bytes = (count + size) * 4;
+    const at = this.engine.take(bytes);
+    this.engine.ints(at, count + size).fill(0);
+    this.engine.kernels.run_playouts(this.state, this.points, count, at, at + count * 4);
+    const ownership = Float64Array.from(this.engine.ints(at + count * 4, size), (sum) => sum / count);
+    const scores = Array.from(this.engine.ints(at, count), (score) => score - bonus);
+    this.engine.give(at, bytes);
+    const won = scores.reduce((sum, score) => sum + (Math.sign(score) + 1) / 2, 0);
+    return { ownership, winRate: won / count };
   }
 
   /** Return the move at a point of kernels. */

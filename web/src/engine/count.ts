@@ -1,26 +1,27 @@
 // The count of a position, given its dead stones.
 
-import { countPoints, type Board } from "./board";
+import { countPoints, type Board, type Index, type Side } from "./board";
 import { COUNTED_AS, LAYOUT, SEARCH } from "./kernels";
 
-/** Mark the stones of blocks whose points the enemy owns; `ownership` is +1 for Black. */
-export function deadStones(board: Board, ownership: ArrayLike<number>): Uint8Array {
-  const { grid, heads } = board;
-  const sums = new Map<number, [sum: number, stones: number]>();
-  grid.forEach((colour, i) => {
-    if (!colour) return;
-    const [sum, stones] = sums.get(heads[i]!) ?? [0, 0];
-    sums.set(heads[i]!, [sum + (colour === LAYOUT.BLACK ? 1 : -1) * ownership[i]!, stones + 1]);
-  });
-  return Uint8Array.from(grid, (colour, i) => {
-    if (!colour) return 0;
-    const [sum, stones] = sums.get(heads[i]!)!;
-    return Number(sum / stones < -SEARCH.DEAD_ABOVE);
+/** Return every block with the mean ownership of its points by its own side, -1 to 1. */
+export function heldBlocks(board: Board, ownership: ArrayLike<number>): { colour: Side; stones: Index[]; held: number }[] {
+  return board.blocks.map(({ colour, stones }) => {
+    const sum = stones.reduce((all, stone) => all + ownership[stone]!, 0);
+    return { colour, stones, held: (colour === LAYOUT.BLACK ? 1 : -1) * (sum / stones.length) };
   });
 }
 
+/** Mark the stones of blocks whose points the enemy owns; `ownership` is +1 for Black. */
+export function deadStones(board: Board, ownership: ArrayLike<number>): Uint8Array {
+  const dead = new Uint8Array(board.rows * board.cols);
+  for (const { stones, held } of heldBlocks(board, ownership)) {
+    if (held < -SEARCH.DEAD_ABOVE) for (const stone of stones) dead[stone] = 1;
+  }
+  return dead;
+}
+
 /** Return Black's points minus White's under the board's rules; `bonus` is what White receives. */
-export function score(board: Board, dead: Uint8Array, bonus: number): number {
+export function score(board: Board, dead: ArrayLike<number>, bonus: number): number {
   const { grid, rules, prisoners } = board;
   const territory = rules.scoring === "territory";
   const kinds = countPoints(board.engine, board.rows, board.cols, grid, dead, territory);

@@ -6,14 +6,39 @@ import { LAYOUT, SEARCH, type Address } from "./kernels";
 import type { Engine } from "./memory";
 import type { Evaluation, Network } from "./network";
 
+/** A move that was looked at; all values are Black's. */
 export interface Candidate {
   move: Index;
   visits: number;
   prior: number;
-  /** Mean chance that Black wins, and Black's mean lead. */
+  utility: number;
   winrate: number;
   score: number;
+  spread: number;
+  /** The line of play that was looked at most, with the visits of its moves. */
+  line: Index[];
+  lineVisits: number[];
 }
+
+/** What a search says of its position, for Black; `network` is what the network says without it. */
+export interface Report {
+  visits: number;
+  winrate: number;
+  score: number;
+  mean: number;
+  ownership: Float64Array;
+  candidates: Candidate[];
+  network: Evaluation;
+}
+
+interface Options {
+  /** Without it, a pass is not looked at. */
+  mayPass?: boolean;
+  /** The share of the score in what a move is worth. */
+  share?: number;
+}
+
+const LINE = 24; // longest line in a report
 
 type Terms = [utility: number, win: number, score: number, square: number];
 
@@ -21,6 +46,11 @@ export class Search {
   private readonly tree: Tree;
   private readonly centre: number;
   private readonly reach: number;
+  private readonly share: number;
+  private readonly view: Evaluation;
+  /** The likeliest move of the position, and all moves that may be looked at, likeliest first. */
+  readonly first: Index;
+  readonly choices: Index[];
 
   /** Evaluate a position, and make room for a search of at most `most` visits. */
   constructor(
@@ -29,16 +59,22 @@ export class Search {
     /** Points that White receives: komi, and compensation for handicap stones. */
     private readonly bonus: number,
     private readonly most: number,
+    { mayPass = true, share = SEARCH.SCORE_SHARE }: Options = {},
   ) {
+    this.share = share;
     const points = board.rows * board.cols;
     this.tree = new Tree(board.engine, points, most + SEARCH.BATCH + 2);
     const [view] = network.evaluate([board], bonus) as [Evaluation];
+    this.view = view;
     this.centre = SEARCH.CENTRE * view.score;
     this.reach = Math.sqrt(points);
     this.tree.begin(board.turn === LAYOUT.BLACK ? 1 : -1);
     const path = this.tree.descend();
     const likely = likelyMoves(board, view.best, points);
-    this.tree.store(0, this.evaluated(view), view.ownership, ...withoutMirrorImages(board, ...likely), false);
+    const found = withoutMirrorImages(board, ...(mayPass ? likely : withoutPass(...likely)));
+    this.first = board.index(found[0][0] ?? LAYOUT.PASS);
+    this.choices = found[0].map((move) => board.index(move));
+    this.tree.store(0, this.evaluated(view), view.ownership, ...found, false);
     this.tree.backUp(path);
   }
 
@@ -52,13 +88,28 @@ export class Search {
     while (this.visits < goal && !stop()) this.expand(this.batch(goal));
   }
 
-  /** The moves that were visited, most visits first. */
-  get candidates(): Candidate[] {
-    return this.tree.children().map(({ node, prior }) => {
-      const visits = this.tree.visitsOf(node);
-      const [, win, lead] = this.tree.sumsOf(node).map((sum) => sum / visits);
-      return { move: this.board.index(this.tree.moveOf(node)), visits, prior, winrate: win!, score: lead! };
+  /** What was found so far; the moves that were visited come with most visits first. */
+  get report(): Report {
+    const { tree, board, view } = this;
+    const index = (node: number) => board.index(tree.moveOf(node));
+    const candidates = tree.children(0).map(({ node, prior }): Candidate => {
+      const [utility, winrate, score, square] = tree.meansOf(node);
+      const line = tree.line(node, LINE);
+      return {
+        move: index(node), visits: tree.visitsOf(node), prior, utility, winrate, score,
+        spread: Math.sqrt(Math.max(square - score ** 2, 0)), line: line.map(index),
+        lineVisits: line.map((one) => tree.visitsOf(one)),
+      }; // prettier-ignore
     });
+    const best = candidates[0];
+    // The best score for the side to move among the moves visited nearly as often.
+    const often = candidates.filter(({ visits }) => visits >= SEARCH.TRUSTED_SHARE * best!.visits);
+    const scores = often.map(({ score }) => score);
+    const score = board.turn === LAYOUT.BLACK ? Math.max(...scores) : Math.min(...scores);
+    return {
+      visits: this.visits, candidates, network: view, ownership: tree.owners(), mean: tree.meansOf(0)[1],
+      winrate: best?.winrate ?? view.winProbability, score: best ? score : view.score,
+    }; // prettier-ignore
   }
 
   /** Return the memory of the search, which must not be used any more. */
@@ -106,7 +157,7 @@ export class Search {
 
   private outcome(win: number, lead: number, spread: number): Terms {
     const margin = (2 / Math.PI) * Math.atan((lead - this.centre) / this.reach);
-    const utility = (1 - SEARCH.SCORE_SHARE) * (2 * win - 1) + SEARCH.SCORE_SHARE * margin;
+    const utility = (1 - this.share) * (2 * win - 1) + this.share * margin;
     return [utility, win, lead, lead ** 2 + spread ** 2];
   }
 
@@ -140,6 +191,14 @@ export function likelyMoves(board: Board, priors: Float64Array, width: number): 
   engine.give(start, bytes);
   const sum = Math.max(shares.reduce((a, b) => a + b, 0), 1e-300);
   return [found, shares.map((share) => share / sum)];
+}
+
+/** Leave the pass out, unless there is nothing else. */
+function withoutPass(moves: number[], priors: number[]): [number[], number[]] {
+  if (moves.length < 2) return [moves, priors];
+  const kept = moves.map((_, i) => i).filter((i) => moves[i] !== LAYOUT.PASS);
+  const sum = Math.max(kept.reduce((all, i) => all + priors[i]!, 0), 1e-300);
+  return [kept.map((i) => moves[i]!), kept.map((i) => priors[i]! / sum)];
 }
 
 /** Merge moves that are equal by symmetry into the one nearest to the upper right. */
@@ -276,20 +335,41 @@ class Tree {
     return Number(this.engine.longs(this.at.visits + 8 * node, 1)[0]);
   }
 
-  sumsOf(node: number): number[] {
-    return Array.from(this.engine.doubles(this.at.sums + 32 * node, 4));
+  meansOf(node: number): Terms {
+    const visits = Math.max(this.visitsOf(node), 1);
+    return Array.from(this.engine.doubles(this.at.sums + 32 * node, 4), (sum) => sum / visits) as Terms;
   }
 
-  /** Return the visited children of the root with their priors, most visits first, then likeliest. */
-  children(): { node: number; prior: number }[] {
+  /** Return the visited children of a node with their priors, most visits first, then likeliest. */
+  children(node: number): { node: number; prior: number }[] {
     const { engine, at } = this;
-    const first = engine.ints(at.first, 1)[0]!;
-    const opened = engine.ints(at.opened, 1)[0]!;
+    const first = engine.ints(at.first + 4 * node, 1)[0]!;
+    const opened = engine.ints(at.opened + 4 * node, 1)[0]!;
     const priors = engine.floats(this.edgePrior + 4 * first, opened);
-    const found = Array.from(engine.ints(this.edgeChild + 4 * first, opened), (node, i) => ({ node, prior: priors[i]! }));
+    const found = Array.from(engine.ints(this.edgeChild + 4 * first, opened), (child, i) => ({ node: child, prior: priors[i]! }));
     return found
-      .filter(({ node }) => this.visitsOf(node) > 0)
+      .filter((child) => this.visitsOf(child.node) > 0)
       .sort((a, b) => this.visitsOf(b.node) - this.visitsOf(a.node));
+  }
+
+  /** Return the nodes of the most visited line that begins with a node. */
+  line(node: number, length: number): number[] {
+    const found = [node];
+    for (let next; found.length < length && (next = this.children(found[found.length - 1]!)[0]); ) found.push(next.node);
+    return found;
+  }
+
+  /** Return the mean ownership over all positions that were looked at. */
+  owners(): Float64Array {
+    const sums = new Float64Array(this.points);
+    let seen = 0;
+    for (let node = 0; node < this.used; node++) {
+      if (!this.engine.bytes(this.at.judged + node, 1)[0] || !this.visitsOf(node)) continue;
+      const owned = new Int8Array(this.engine.kernels.memory.buffer, this.ownership + node * this.points, this.points);
+      owned.forEach((value, i) => (sums[i]! += value));
+      seen++;
+    }
+    return sums.map((sum) => sum / (SEARCH.OWNERSHIP_SCALE * Math.max(seen, 1)));
   }
 
   private take(bytes: number): Address {

@@ -1,70 +1,43 @@
-// A Web Worker with kernels and a network of its own, which searches one position at a time.
+// A Web Worker with kernels and networks of its own, which does one task at a time.
 
-import { Board, type Index, type Side } from "./board";
-import { RULES } from "./kernels";
 import { Engine } from "./memory";
 import { Network } from "./network";
-import { Search, type Candidate } from "./search";
-
-export interface Position {
-  rows: number;
-  cols: number;
-  rules: keyof typeof RULES;
-  /** Points that White receives. */
-  bonus: number;
-  /** 0, 1 (Black) or 2 (White) for each point before the first move; empty if not given. */
-  stones?: number[];
-  turn?: Side;
-  moves: [Side, Index][];
-}
+import { Judge } from "./judge";
+import { TASKS, type Task, type Workplace } from "./tasks";
 
 export type Question =
-  | { what: "load"; module: WebAssembly.Module; network: ArrayBuffer }
-  | { what: "search"; id: number; position: Position; visits: number }
-  | { what: "stop" };
+  | { what: "load"; module: WebAssembly.Module; best: ArrayBuffer; people: ArrayBuffer }
+  | { what: "do"; id: number; task: keyof typeof TASKS; given: unknown }
+  | { what: "stop"; id: number };
 
 export type Answer =
   | { what: "loaded" }
-  | { what: "report"; id: number; visits: number; candidates: Candidate[]; last: boolean }
+  | { what: "part"; id: number; value: unknown }
+  | { what: "done"; id: number; value: unknown }
   | { what: "failed"; id: number; message: string };
 
-const BETWEEN_REPORTS = 250; // milliseconds
-
-let network: Network;
-let engine: Engine;
-let stopped = false;
+let place: Omit<Workplace, "tell" | "pause">;
+const stopped = new Set<number>();
 
 const tell = (answer: Answer) => postMessage(answer);
 
 addEventListener("message", async ({ data }: MessageEvent<Question>) => {
-  if (data.what === "stop") stopped = true;
+  if (data.what === "stop") stopped.add(data.id);
   else if (data.what === "load") {
-    engine = await Engine.load(data.module);
-    network = new Network(engine, data.network);
+    const engine = await Engine.load(data.module);
+    const best = new Network(engine, data.best);
+    place = { engine, best, people: new Network(engine, data.people), judge: new Judge(best) };
     tell({ what: "loaded" });
   } else {
-    stopped = false;
-    await search(data.id, data.position, data.visits).catch((failure) =>
-      tell({ what: "failed", id: data.id, message: String(failure?.message ?? failure) }),
-    );
+    const { id, task, given } = data;
+    const pause = () => new Promise<boolean>((resume) => setTimeout(() => resume(stopped.has(id)))); // a message may come in
+    try {
+      const work = TASKS[task] as Task<unknown, unknown>;
+      const value = await work(given, { ...place, pause, tell: (value) => tell({ what: "part", id, value }) });
+      tell({ what: "done", id, value });
+    } catch (failure) {
+      tell({ what: "failed", id, message: String((failure as Error)?.message ?? failure) });
+    }
+    stopped.delete(id);
   }
 });
-
-async function search(id: number, position: Position, visits: number): Promise<void> {
-  const { rows, cols, rules, bonus, stones, turn, moves } = position;
-  const board = new Board(engine, rows, cols, RULES[rules], stones, turn);
-  moves.forEach(([side, move], i) => {
-    if (!board.play(move, side)) throw new Error(`move ${i + 1} is not legal`);
-  });
-  const tree = new Search(network, board, bonus, visits);
-  while (tree.visits < visits && !stopped) {
-    const until = performance.now() + BETWEEN_REPORTS;
-    tree.run(visits, () => performance.now() > until);
-    const last = tree.visits >= visits || stopped;
-    if (!last) tell({ what: "report", id, visits: tree.visits, candidates: tree.candidates, last });
-    await new Promise((resume) => setTimeout(resume)); // a message to stop may come in
-  }
-  tell({ what: "report", id, visits: tree.visits, candidates: tree.candidates, last: true });
-  tree.close();
-  board.close();
-}

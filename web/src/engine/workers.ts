@@ -1,107 +1,131 @@
-// Searches in Web Workers, so that the page never waits; a worker searches one position at a time.
+// Web Workers that do tasks, so that the page never waits; each does one task at a time.
 
-import type { Candidate } from "./search";
-import type { Answer, Position, Question } from "./worker";
+import type { TASKS, Task } from "./tasks";
+import type { Answer, Question } from "./worker";
 
-export interface Report {
-  visits: number;
-  candidates: Candidate[];
-  last: boolean;
+type Name = keyof typeof TASKS;
+type Given<N extends Name> = (typeof TASKS)[N] extends Task<infer G, infer _> ? G : never;
+type Found<N extends Name> = (typeof TASKS)[N] extends Task<infer _, infer F> ? F : never;
+
+export interface How {
+  signal?: AbortSignal;
+  /** Takes parts of the result on the way. */
+  take?: (part: unknown) => void;
+  /** Whether somebody waits for it: it is done before tasks for later. */
+  soon?: boolean;
 }
 
-interface Task {
+interface Job {
   id: number;
-  position: Position;
-  visits: number;
-  take: (report: Report) => void;
-  resolve: (report: Report) => void;
+  task: Name;
+  given: unknown;
+  how: How;
+  resolve: (found: unknown) => void;
   reject: (failure: Error) => void;
 }
 
-export class Searchers {
+/** What workers are made of: their script, the compiled kernels, and the files of two networks. */
+export interface Parts {
+  script: string;
+  module: WebAssembly.Module;
+  best: ArrayBuffer;
+  people: ArrayBuffer;
+}
+
+const ENDED = () => new DOMException("the task was ended", "AbortError");
+
+export class Workers {
   private readonly idle: Worker[] = [];
-  private readonly all: Worker[] = [];
-  private readonly running = new Map<Worker, Task>();
-  private readonly waiting: Task[] = [];
+  private readonly running = new Map<Worker, Job>();
+  private readonly waiting: Job[] = [];
+  private starting = 0;
   private last = 0;
 
-  /** Start workers from the address of their script; `network` is a file of `page_network`. */
-  static async start(script: string, module: WebAssembly.Module, network: ArrayBuffer, count: number): Promise<Searchers> {
-    const made = new Searchers();
-    const starts = Array.from({ length: count }, () => made.add(script, module, network));
-    await Promise.all(starts);
-    return made;
-  }
+  /** Workers are started when they are needed and their parts are there, `most` of them. */
+  constructor(
+    private readonly parts: Promise<Parts>,
+    private readonly most: number,
+  ) {}
 
-  /** Search a position; `take` gets reports on the way. A signal ends the search early. */
-  search(
-    position: Position,
-    visits: number,
-    take: (report: Report) => void = () => {},
-    signal?: AbortSignal,
-  ): Promise<Report> {
+  /** Do a task. A signal ends it early: one that has begun returns what it has found. */
+  run<N extends Name>(task: N, given: Given<N>, how: How = {}): Promise<Found<N>> {
     return new Promise((resolve, reject) => {
-      const task = { id: ++this.last, position, visits, take, resolve, reject };
-      this.waiting.push(task);
-      signal?.addEventListener("abort", () => this.stop(task));
+      const job: Job = { id: ++this.last, task, given, how, resolve: resolve as (found: unknown) => void, reject };
+      if (how.signal?.aborted) return reject(ENDED());
+      how.signal?.addEventListener("abort", () => this.stop(job));
+      const later = how.soon ? this.waiting.findIndex((other) => !other.how.soon) : -1;
+      this.waiting.splice(later < 0 ? this.waiting.length : later, 0, job);
       this.next();
     });
   }
 
   /** End all workers and what they do. */
   close(): void {
-    for (const worker of this.all) worker.terminate();
-    const tasks = [...this.running.values(), ...this.waiting.splice(0)];
-    for (const task of tasks) task.reject(new Error("the search was ended"));
+    for (const worker of [...this.idle, ...this.running.keys()]) worker.terminate();
+    for (const job of [...this.running.values(), ...this.waiting.splice(0)]) job.reject(ENDED());
     this.running.clear();
-  }
-
-  private add(script: string, module: WebAssembly.Module, network: ArrayBuffer): Promise<void> {
-    const worker = new Worker(script, { type: "module" });
-    this.all.push(worker);
-    return new Promise((resolve, reject) => {
-      worker.onerror = (event) => {
-        reject(new Error(event.message));
-        this.running.get(worker)?.reject(new Error(event.message));
-        this.running.delete(worker);
-      };
-      worker.onmessage = ({ data }: MessageEvent<Answer>) => {
-        if (data.what === "loaded") {
-          this.idle.push(worker);
-          resolve();
-        } else this.heard(worker, data);
-        this.next();
-      };
-      this.ask(worker, { what: "load", module, network });
-    });
-  }
-
-  private heard(worker: Worker, answer: Exclude<Answer, { what: "loaded" }>): void {
-    const task = this.running.get(worker);
-    if (!task || task.id !== answer.id) return;
-    if (answer.what === "report") task.take(answer);
-    if (answer.what === "report" && !answer.last) return;
-    this.running.delete(worker);
-    this.idle.push(worker);
-    if (answer.what === "failed") task.reject(new Error(answer.message));
-    else task.resolve(answer);
+    this.idle.length = 0;
   }
 
   private next(): void {
     while (this.idle.length && this.waiting.length) {
-      const [worker, task] = [this.idle.pop()!, this.waiting.shift()!];
-      this.running.set(worker, task);
-      this.ask(worker, { what: "search", id: task.id, position: task.position, visits: task.visits });
+      const [worker, job] = [this.idle.pop()!, this.waiting.shift()!];
+      this.running.set(worker, job);
+      this.ask(worker, { what: "do", id: job.id, task: job.task, given: job.given });
+    }
+    if (this.waiting.length > this.starting && this.starting + this.running.size < this.most) void this.start();
+  }
+
+  private async start(): Promise<void> {
+    this.starting++;
+    const { script, module, best, people } = await this.parts;
+    const worker = new Worker(script, { type: "module" });
+    let loaded = false;
+    worker.onerror = (event) => {
+      event.preventDefault();
+      const failure = new Error(event.message || "the worker did not start");
+      if (!loaded) this.starting--;
+      this.running.get(worker)?.reject(failure);
+      this.running.delete(worker);
+      worker.terminate();
+      if (!loaded && !this.running.size && !this.starting) for (const job of this.waiting.splice(0)) job.reject(failure);
+      this.next();
+    };
+    worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+      if (data.what === "loaded") {
+        loaded = true;
+        this.starting--;
+        this.idle.push(worker);
+      } else this.heard(worker, data);
+      this.next();
+    };
+    this.ask(worker, { what: "load", module, best, people });
+  }
+
+  private heard(worker: Worker, answer: Exclude<Answer, { what: "loaded" }>): void {
+    const job = this.running.get(worker);
+    if (!job || job.id !== answer.id) return;
+    if (answer.what === "part") {
+      job.how.take?.(answer.value);
+      return;
+    }
+    this.running.delete(worker);
+    if (answer.what === "failed") {
+      job.reject(new Error(answer.message));
+      worker.terminate(); // an error in a kernel leaves it unusable
+    } else {
+      this.idle.push(worker);
+      job.resolve(answer.value);
     }
   }
 
-  private stop(task: Task): void {
-    const place = this.waiting.indexOf(task);
+  private stop(job: Job): void {
+    const place = this.waiting.indexOf(job);
     if (place >= 0) {
       this.waiting.splice(place, 1);
-      task.reject(new Error("the search was ended"));
+      job.reject(ENDED());
     }
-    for (const [worker, other] of this.running) if (other === task) this.ask(worker, { what: "stop" });
+    for (const [worker, other] of this.running) if (other === job) this.ask(worker, { what: "stop", id: job.id });
   }
 
   private ask(worker: Worker, question: Question): void {

@@ -442,6 +442,7 @@ export const de: Texts = {
   readAgain: "Wird alle paar Sekunden neu gelesen.",
   apiAbout: "Programme können alles auf diesen Seiten als JSON abfragen. Die ganze Beschreibung im OpenAPI-Format:",
   level: "Stufe {n}",
+  noKernels: "Dieser Browser kann die Seite nicht ausführen: Ihm fehlt WebAssembly mit SIMD. Bitte nehmen Sie ein aktuelles Firefox, Chrome, Edge oder Safari.",
   noAnswer: "Der Server antwortet nicht. Läuft er noch?",
   serverFailed: "Der Server hat versagt ({status}).",
   brokeOff: "Die Antwort des Servers brach ab.",

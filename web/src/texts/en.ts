@@ -457,6 +457,7 @@ export const en = {
   apiAbout: "Programs can ask for everything on these pages as JSON. The whole description, in OpenAPI's form:",
   level: "Level {n}",
   // Trouble
+  noKernels: "This browser cannot run the page: it has no WebAssembly with SIMD. Please take a current Firefox, Chrome, Edge or Safari.",
   noAnswer: "The server does not answer. Is it still running?",
   serverFailed: "The server failed ({status}).",
   brokeOff: "The server's answer broke off.",

@@ -442,6 +442,7 @@ export const ja: Texts = {
   readAgain: "数秒ごとに読み直します。",
   apiAbout: "このページのすべてはプログラムからJSONで利用できます。OpenAPI形式の説明:",
   level: "レベル{n}",
+  noKernels: "このブラウザではページを動かせません。SIMD 対応の WebAssembly がありません。最新の Firefox、Chrome、Edge、Safari をお使いください。",
   noAnswer: "サーバーが応答しません。動いていますか。",
   serverFailed: "サーバーのエラーです({status})。",
   brokeOff: "サーバーの応答が途切れました。",

@@ -442,6 +442,7 @@ export const ko: Texts = {
   readAgain: "몇 초마다 다시 읽습니다.",
   apiAbout: "프로그램은 이 페이지의 모든 것을 JSON으로 얻을 수 있습니다. OpenAPI 형식의 설명:",
   level: "레벨 {n}",
+  noKernels: "이 브라우저에서는 페이지를 실행할 수 없습니다. SIMD를 지원하는 WebAssembly가 없습니다. 최신 Firefox, Chrome, Edge 또는 Safari를 사용하세요.",
   noAnswer: "서버가 응답하지 않습니다. 실행 중입니까?",
   serverFailed: "서버 오류 ({status}).",
   brokeOff: "서버의 응답이 끊겼습니다.",

@@ -442,6 +442,7 @@ export const zh: Texts = {
   readAgain: "每几秒重新读取。",
   apiAbout: "程序可以用JSON取得这些页面的全部内容。OpenAPI格式的完整说明:",
   level: "{n}级强度",
+  noKernels: "此浏览器无法运行本页面：缺少支持 SIMD 的 WebAssembly。请使用最新版的 Firefox、Chrome、Edge 或 Safari。",
   noAnswer: "服务器没有响应。它还在运行吗?",
   serverFailed: "服务器出错({status})。",
   brokeOff: "服务器的回答中断了。",

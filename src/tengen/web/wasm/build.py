@@ -229,20 +229,30 @@ def _constants() -> list[str]:
     from dataclasses import asdict
 
     from tengen.board import counting_kernels, layout_kernels
-    from tengen.board.rules import KO_NUMBERS, PRESETS
+    from tengen.board import rules as known
+    from tengen.board.rules import KO_NUMBERS, PRESETS, Rules
     from tengen.players.tengen import LEVELS
 
     named = {name: value for name, value in vars(layout_kernels).items() if name.isupper()}
     kinds = {name: value for name, value in vars(counting_kernels).items()
              if name.isupper() and not name.startswith(("_", "MAX"))
              and name not in named}  # fmt: skip
-    rules = {name: asdict(rules) | {"ko": KO_NUMBERS[rules.ko]} for name, rules in PRESETS.items()}
+
+    def plain(rules: Rules) -> dict[str, Any]:
+        return asdict(rules) | {"ko": KO_NUMBERS[rules.ko]}
+
+    rules = {name: plain(rules) for name, rules in PRESETS.items()}
+    spelled = {*PRESETS, *known._ALIASES, *known._NEAREST}
+    names = {name: plain(Rules.preset(name, nearest=True)) for name in sorted(spelled)}
     constants = {
         "LAYOUT": named,
         "COUNTED_AS": kinds,
         "RULES": rules,
+        "RULE_NAMES": names,
         "NETWORK": _network(),
         "SEARCH": _search(),
+        "ENDGAME": _endgame(),
+        "REVIEW": _review(),
         "LEVELS": {n: asdict(level) for n, level in LEVELS.items()},
     }
     return [f"export const {name} = {json.dumps(value)} as const;\n"
@@ -285,15 +295,60 @@ def _network() -> dict[str, Any]:
 def _search() -> dict[str, Any]:
     """Return the numbers of a search, and the levels."""
     from tengen.players import network_search as search
+    from tengen.players import tengen, tree_kernels
     from tengen.scoring.judging import DEAD_ABOVE
 
     batches = search.BATCHES
+    names = ("RESIGN_BELOW", "_OPENING_SHARE", "_TRUSTED_SHARE", "_LEAST_TO_RESIGN", "_GOOD_SHARE",
+             "_GOOD_LOSS")  # fmt: skip
     return {
+        **_numbers(search, *names), "OWNERSHIP_SCALE": tree_kernels.OWNERSHIP_SCALE,
+        "TEMPERATURE": tengen._TEMPERATURE,
+        "JUDGED": {"visits": search._JUDGED["visits"], "share": search._JUDGED["score_share"]},
         "LARGE_BATCH_SIZES": [rows for rows, _ in batches], "BATCH": max(batches.values()),
         "SMALL_BATCH": search.SMALL_BATCH, "VISITS_PER_LEAF": search.VISITS_PER_LEAF,
         "WIDTH": search.WIDTH, "CENTRE": search.CENTRE,
         "SCORE_SHARE": search.SearchPlayer.score_share, "DEAD_ABOVE": DEAD_ABOVE,
     }  # fmt: skip
+
+
+def _numbers(module: Any, *names: str) -> dict[str, Any]:
+    return {name.lstrip("_"): getattr(module, name) for name in names}
+
+
+def _endgame() -> dict[str, Any]:
+    """Return the numbers by which a game is judged to be over, and ended."""
+    from tengen.game import endgame, session
+    from tengen.scoring import judging
+
+    judged = ("_FEWEST_STONES", "_LINES", "_LINE_LENGTH", "_CHANGE", "_GAIN", "_END_PLAYOUTS",
+              "_MIN_PLAYOUT_AGREEMENT", "_SURE", "_SURE_NETWORK", "_LIKELY", "_CERTAIN",
+              "_DECLINED")  # fmt: skip
+    ended = ("_PLAYOUTS", "_SETTLED", "_HOPELESS")
+    return {
+        **_numbers(judging, *judged),
+        **_numbers(endgame, *ended),
+        "LONGEST": session._LONGEST,
+        "LEAST_AFTER_UNDO": session._LEAST_AFTER_UNDO,
+    }
+
+
+def _review() -> dict[str, Any]:
+    """Return the numbers of a review, its causes and phases."""
+    from tengen.reviews import ReviewSettings, causes, game
+    from tengen.web import store
+
+    reviewed = ("_LEAST_INTEREST", "_UNLIKELY", "_LEAST_MISTAKE", "_CLEARLY", "_DOUBTFUL",
+                "NETWORK_SCATTER", "LINE", "_LINES", "_LEAST_LINE_VISITS", "_CANDIDATES",
+                "_LEAST_SHARE", "_DAME_REGION", "_DAME_CHANGE")  # fmt: skip
+    solved = ("_DAY", "_PAUSES", "_WORST", "_SOLVED", "_LEAST")
+    return {
+        **_numbers(game, *reviewed),
+        "VISITS": [[points, visits] for points, visits in game._VISITS.items()],
+        "SEARCHES": ReviewSettings().searches,
+        **_numbers(causes, "PHASES", "_CHANGED", "_GROUP", "_NEAR"),
+        "PROBLEMS": _numbers(store, *solved),
+    }
 
 
 def _types(entries: list[_Entry]) -> str:

@@ -20,8 +20,10 @@ import tengen.board.kernels as board
 import tengen.network.engine_kernels as layers
 import tengen.network.forward_kernels as forward
 import tengen.players.tree_kernels as tree
+from tengen.board import playout_kernels, tactics_kernels
 from tengen.board.counting_kernels import careful_kinds, plain_kinds
-from tengen.board.layout_kernels import FIELDS, SCALARS, SUICIDE, TURN
+from tengen.board.layout_kernels import COLOUR, COLS, FIELDS, HASH, ROWS, SCALARS, SUICIDE, TURN
+from tengen.board.playouts import shape_table
 from tengen.network.inputs_kernels import HISTORY
 from tengen.network.inputs_kernels import encode as encode_position
 
@@ -38,6 +40,8 @@ F64 = NewType("F64", int)
 
 ENTRIES: dict[str, Callable[..., Any]] = {}
 """All entries by name."""
+
+_SHAPES = shape_table()
 
 
 def _entry(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,6 +115,40 @@ def grid(s: I64, n: Int, out: I8) -> None:
     state = numba.carray(s, (FIELDS, n))
     size = state[SCALARS, board.ROWS] * state[SCALARS, board.COLS]
     board.to_grid(state, numba.carray(out, size))
+
+
+@_entry
+def liberties(s: I64, n: Int, p: Int, out: I64) -> Int:
+    """Write the liberties of the block at a stone, and return how many it has."""
+    return board.block_liberties(numba.carray(s, (FIELDS, n)), p, numba.carray(out, n))
+
+
+# ----- Life and death -----
+
+
+@_entry
+def is_own_eye(s: I64, n: Int, p: Int, colour: Int) -> Int:
+    """Return whether an empty point is an eye of one point that is not plainly false."""
+    return tactics_kernels.is_own_eye(numba.carray(s, (FIELDS, n)), p, colour)
+
+
+@_entry
+def find_safe(s: I64, n: Int, colour: Int, out: I64) -> None:
+    """Mark what a colour keeps even if it always passes: 1 its stones, 2 the points of its eyes."""
+    state = numba.carray(s, (FIELDS, n))
+    tactics_kernels.benson(state[COLOUR], state[SCALARS, COLS] + 1, colour, numba.carray(out, n))
+
+
+@_entry
+def run_playouts(s: I64, n: Int, count: Int, scores: I32, owners: I32) -> None:
+    """Run heavy playouts, seeded by the position; add Black's points less White's to `owners`."""
+    state = numba.carray(s, (FIELDS, n))
+    points = state[SCALARS, ROWS] * state[SCALARS, COLS]
+    seed = (state[SCALARS, HASH] >> 1) & 0x7FFFFFFFFFFFFFFF
+    playout_kernels.run_chunk(
+        state, _SHAPES, True, 0, count, seed, 3 * points, numba.carray(scores, count),
+        numba.carray(owners, points),
+    )  # fmt: skip
 
 
 # ----- Counting -----

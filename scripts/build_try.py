@@ -1,0 +1,102 @@
+"""Write the page that needs no server: a folder for any web host.
+
+    python scripts/build_try.py [FOLDER]
+
+The built page comes from the package, networks and ratings from its models and ladders. The folder
+is `build/try` unless another is named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tengen.arena.placing import ELO_PER_RANK, elo_of
+from tengen.board import PASS, index_of
+from tengen.board.rules import KO_NUMBERS
+from tengen.library import load_network
+from tengen.models.registry import DRAWN_FROM, JUDGE
+from tengen.records.from_board import start_of
+from tengen.web.machines import list_opponents, rungs_of
+from tengen.web.positions import rows_of, to_board
+from tengen.web.problems import shipped
+from tengen.web.tasks import STATIC
+from tengen.web.wasm.networks import page_network
+
+ROOT = Path(__file__).parents[1]
+_SIZES = (9, 13, 19)
+_RANKS = [*(f"{n} kyu" for n in range(30, 0, -1)), *(f"{n} dan" for n in range(1, 10))]
+
+
+def write(folder: Path) -> None:
+    """Write the folder anew."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(STATIC, folder / "static", ignore=shutil.ignore_patterns("app.js", "*.html"))
+    shutil.copyfile(STATIC / "alone.html", folder / "index.html")
+    (folder / "static" / "sw.js").rename(folder / "sw.js")
+    data = folder / "data"
+    data.mkdir()
+    networks = {name: _network(model, data) for name, model in _NETWORKS.items()}
+    facts = {"networks": networks, **_facts()}
+    (data / "facts.json").write_text(json.dumps(facts, separators=(",", ":")), encoding="utf-8")
+
+
+_NETWORKS = {"best": JUDGE, "people": DRAWN_FROM}
+
+
+def _network(model: str, folder: Path) -> dict[str, Any]:
+    """Write a network's file, whose name changes with what is in it."""
+    content = page_network(load_network(model))
+    file = f"{model}-{hashlib.blake2b(content, digest_size=4).hexdigest()}.safetensors"
+    (folder / file).write_bytes(content)
+    return {"file": file, "bytes": len(content)}
+
+
+def _facts() -> dict[str, Any]:
+    """Return opponents, ratings and problems, as the page reads them."""
+    opponents = list_opponents()
+    kept = [one for one in opponents.values() if one.kind in ("level", "person")]
+    ladder = {}
+    for size in _SIZES:
+        rungs, first = rungs_of(kept, size)
+        ladder[f"{size}x{size}"] = {"rungs": [rung._asdict() for rung in rungs], "first": first}
+    return {
+        "opponents": [asdict(one) for one in kept],
+        "rated": {
+            "elo": {rank: elo_of(rank) for rank in _RANKS},
+            "ladder": ladder, "perRank": ELO_PER_RANK, "mostStones": 9,
+        },
+        "problems": [_problem(one) for one in shipped()],
+    }  # fmt: skip
+
+
+def _problem(one: dict[str, Any]) -> dict[str, Any]:
+    """Return a problem with its board as the page stores it."""
+    value = one["board"]
+    board = to_board(value)
+    rows, cols, rules = board.rows, board.cols, board.rules
+    return {
+        **one,
+        "board": {
+            "size": [rows, cols], "rules": {**asdict(rules), "ko": KO_NUMBERS[rules.ko]},
+            "komi": board.komi, "handicap": board.handicap, "stones": rows_of(start_of(board)),
+            "first": value["first"], "turn": board.turn,
+            "moves": [[c, -1 if p == PASS else index_of(p, rows, cols)] for c, p in board.moves],
+        },
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Write the folder that the command line names."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "try"
+    write(folder)
+    print(f"{folder}/index.html")
+
+
+if __name__ == "__main__":
+    main()

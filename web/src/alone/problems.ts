@@ -1,0 +1,95 @@
+// Problems from mistakes and files: a solved one comes back after ever longer pauses (`web/store.py`).
+
+import { ApiError, type BoardState, type Colour } from "../api";
+import type { Engine } from "../engine/memory";
+import { REVIEW } from "../engine/kernels";
+import type { Side } from "../engine/board";
+import type { Workers } from "../engine/workers";
+import { indexOf, vertexOf } from "../positions";
+import { t } from "../i18n";
+import { reviewLast } from "./reviewing";
+import type { Store } from "./store";
+import { illegalPoints, nameOf, positionOf, withBoard, WHY_NOT, type BoardValue } from "./values";
+
+const { DAY, PAUSES, WORST, SOLVED, LEAST } = REVIEW.PROBLEMS;
+
+export interface Problem {
+  id: string;
+  board: BoardValue;
+  number: number;
+  colour: Colour;
+  /** The move that lost points; empty where there was none. */
+  move: string;
+  best: string;
+  points_lost: number;
+  answers?: string[];
+  title?: string;
+}
+
+type Stored = Problem & { solved: number; due: number };
+
+const seconds = () => Date.now() / 1000;
+
+/** Return the mistakes that lost most, worst first; only the worst of each move number. */
+export function worstLessons<L extends { number: number; points_lost: number }>(lessons: L[], most: number = WORST): L[] {
+  const worst = new Map([...lessons].sort((a, b) => a.points_lost - b.points_lost).map((one) => [one.number, one]));
+  return [...worst.values()].sort((a, b) => b.points_lost - a.points_lost).slice(0, most);
+}
+
+/** Keep the worst mistakes of a game as problems for the next day; return their ids. */
+export function keepProblems(store: Store, game: string, lessons: Omit<Problem, "id">[], most?: number): Promise<string[]> {
+  const chosen = worstLessons(lessons, most).map((one) => ({ ...one, id: `${game}-${one.number}-${one.move}` }));
+  return addProblems(store, chosen, seconds() + DAY);
+}
+
+/** Add problems that are not there yet; return the ids of all. */
+export async function addProblems(store: Store, problems: Problem[], due = seconds()): Promise<string[]> {
+  for (const { id, board, number, colour, move, best, points_lost, answers, title } of problems) {
+    if (await store.find("problem", id)) continue;
+    await keep(store, { id, board, number, colour, move, best, points_lost, answers, title, solved: 0, due });
+  }
+  return problems.map(({ id }) => id);
+}
+
+function keep(store: Store, body: Stored): Promise<void> {
+  const { number, colour, points_lost, solved, due, title, board } = body;
+  return store.put("problem", body.id, { number, colour, points_lost, solved, due, title, size: board.size[0] }, body);
+}
+
+export async function listProblems(store: Store): Promise<{ due: number }[]> {
+  return (await store.list<{ due: number }>("problem")).sort((a, b) => a.due - b.due);
+}
+
+export async function showProblem(store: Store, engine: Engine, id: string): Promise<BoardState & object> {
+  const { board, number, move, points_lost, solved, due, title = "" } = await store.get<Stored>("problem", id);
+  return withBoard(engine, board, (real) => ({
+    id, number, move, points_lost, solved, due, title, ...positionOf(real), you: nameOf(real.turn), illegal: illegalPoints(real),
+  })); // prettier-ignore
+}
+
+/** Judge an answer: it solves the problem if it loses far less than the move of the game. */
+export async function answer(store: Store, engine: Engine, workers: Workers, id: string, vertex: string): Promise<object> {
+  const body = await store.get<Stored>("problem", id);
+  const { board } = body;
+  const index = indexOf(vertex, ...board.size);
+  const move = vertexOf(index, ...board.size);
+  const refused = withBoard(engine, board, (real) => real.verdict(index));
+  if (refused) throw new ApiError(`${move}: ${WHY_NOT[refused]}`, 422);
+  let lost: number | null = null;
+  if (!body.answers && move !== "pass") {
+    const after = { ...board, moves: [...board.moves, [board.turn, index] as [Side, number]], turn: (3 - board.turn) as Side };
+    lost = (await reviewLast(workers, after)).points_lost;
+  }
+  const solved = lost === null
+    ? (body.answers ?? [body.best]).includes(move)
+    : move === body.best || lost <= Math.max(body.points_lost / SOLVED, LEAST);
+  const days = solved ? PAUSES[Math.min(body.solved, PAUSES.length - 1)]! : 1;
+  const next = { ...body, solved: solved ? body.solved + 1 : 0, due: seconds() + days * DAY };
+  await keep(store, next);
+  return { solved, points_lost: lost, best: body.best, due: next.due };
+}
+
+export async function removeProblem(store: Store, id: string): Promise<void> {
+  if (!(await store.find("problem", id))) throw new ApiError(t("notHere"), 404);
+  await store.delete("problem", id);
+}
