@@ -1,7 +1,7 @@
 // The start page: what the visitor wants to do, and the games that wait to be continued.
 
 import type { ComponentChildren } from "preact";
-import type { GameEntry, Opponent } from "./api";
+import { backend, type GameEntry, type Opponent } from "./api";
 import { t, type Key } from "./i18n";
 import { Mini, type Shade } from "./mini";
 import { nameOf, opponentOf } from "./newgame";
@@ -14,6 +14,8 @@ const WAITING = 3; // unfinished games that are offered
 
 const OPENING = [".........", "..X...O..", "......X..", ".........", "....O....", ".........", "..O...X..", ".........", "........."];
 const CORNER = ["..XO.....", ".XXOO....", "XOOXXO...", "O.O.XO...", ".OOXXO...", "..OOO....", ".........", ".........", "........."];
+
+const LINKS = ["study", "score", "explore", "library"] as const;
 
 interface CardProps {
   title: Key;
@@ -100,16 +102,22 @@ export function Home() {
             </p>
           )}
         </Card>
-        <Card
-          title="homePapers"
-          about="homePapersAbout"
-          href="#/papers"
-          picture={{ stones: OPENING, values: heatAround(6, 5), shade: "likelihood" }}
-        />
+        {backend.offers("papers") && (
+          <Card
+            title="homePapers"
+            about="homePapersAbout"
+            href="#/papers"
+            picture={{ stones: OPENING, values: heatAround(6, 5), shade: "likelihood" }}
+          />
+        )}
       </div>
       <p class="note">
-        <a href="#/study">{t("study")}</a> · <a href="#/score">{t("score")}</a> · <a href="#/explore">{t("explore")}</a>{" "}
-        · <a href="#/library">{t("library")}</a>
+        {LINKS.filter((view) => backend.offers(view)).flatMap((view, i) => [
+          i ? " · " : "",
+          <a key={view} href={`#/${view}`}>
+            {t(view)}
+          </a>,
+        ])}
       </p>
     </main>
   );

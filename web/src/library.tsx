@@ -1,10 +1,10 @@
 // All games of this server, played and reviewed: search, tags, and progress over time.
 
 import { useState } from "preact/hooks";
-import { api, type GameEntry, type Opponent, type ReviewEntry } from "./api";
+import { api, backend, type GameEntry, type Opponent, type ReviewEntry } from "./api";
 import { store, stored, t } from "./i18n";
 import { nameOf, opponentOf } from "./newgame";
-import { ago, Choice, useLoaded } from "./parts";
+import { ago, Choice, Download, Drop, useLoaded } from "./parts";
 import { Plot } from "./plot";
 import { fileOf, titleOf } from "./reviews";
 import { complain } from "./status";
@@ -130,7 +130,31 @@ export function Library() {
         ))}
       </ul>
       {reviews && <Progress reviews={reviews} />}
+      {backend.offers("export") && <Everything />}
     </main>
+  );
+}
+
+/** Take all that this browser holds to another one. */
+function Everything() {
+  const bring = async (file: File) => {
+    try {
+      const { added } = await api<{ added: number }>("/everything", { body: file });
+      complain(t("imported", { n: added }));
+    } catch (problem) {
+      complain(problem);
+    }
+  };
+  return (
+    <section>
+      <p class="note">{t("storedHere")}</p>
+      <p class="actions">
+        <Download path="/everything" name="tengen.json">
+          {t("exportAll")}
+        </Download>
+      </p>
+      <Drop onFiles={(files) => files[0] && void bring(files[0])}>{t("importAll")}</Drop>
+    </section>
   );
 }
 

@@ -320,9 +320,11 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
                 <Download path={`/reviews/${review.id}/sgf`} name={`review-${review.id}.sgf`}>
                   {t("annotatedSgf")}
                 </Download>
-                <Download path={`/reviews/${review.id}/html`} name={`review-${review.id}.html`}>
-                  {t("pageHtml")}
-                </Download>
+                {backend.offers("html") && (
+                  <Download path={`/reviews/${review.id}/html`} name={`review-${review.id}.html`}>
+                    {t("pageHtml")}
+                  </Download>
+                )}
                 <button class="link" onClick={() => void study()}>
                   {t("openInStudy")}
                 </button>

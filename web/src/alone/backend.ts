@@ -9,7 +9,7 @@ import { complain } from "../status";
 import { Games, type NewGame } from "./games";
 import type { Rated } from "./ladder";
 import { analyse, estimate, scored, type ScoreAsked } from "./looks";
-import { addProblems, answer, listProblems, removeProblem, showProblem, type Problem } from "./problems";
+import { addProblems, answer, listProblems, problemOf, removeProblem, showProblem, type Problem } from "./problems";
 import { readGames, unfinished, whole } from "./records";
 import { Reviews } from "./reviews";
 import type { Store } from "./store";
@@ -22,7 +22,7 @@ export interface Facts {
   problems: Problem[];
 }
 
-const VIEWS = ["home", "play", "review", "problems", "study", "score", "library"];
+const OFFERED = ["home", "play", "review", "problems", "study", "score", "library", "export"];
 
 interface Request {
   /** The variable parts of the path. */
@@ -78,7 +78,7 @@ export class Alone implements Backend {
   }
 
   offers(view: string): boolean {
-    return VIEWS.includes(view);
+    return OFFERED.includes(view);
   }
 
   private table(): Record<string, Route> {
@@ -118,8 +118,12 @@ export class Alone implements Backend {
       "PUT /tags/:id": ({ names, json }) => store.put("tags", names[0]!, json, json),
       "GET /problems": () => listProblems(store),
       "POST /problems/start": () => addProblems(store, facts.problems),
-      "POST /problems/upload": () => {
-        throw new ApiError(t("needsPython"), 422);
+      "POST /problems/upload": async ({ body, query }) => {
+        const found = await readGames(body, query.get("name") ?? "problems.sgf");
+        const problems = await Promise.all(found.map((one) => problemOf(engine, one)));
+        const kept = problems.filter((one) => one !== null);
+        if (!kept.length) throw new ApiError(t("noProblems"), 422);
+        return { ids: await addProblems(store, kept), others: found.length - kept.length, unread: [] };
       },
       "GET /problems/:id": ({ names }) => showProblem(store, engine, names[0]!),
       "POST /problems/:id/answer": ({ names, json }) => answer(store, engine, workers, names[0]!, json.move),

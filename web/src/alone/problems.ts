@@ -7,7 +7,9 @@ import type { Side } from "../engine/board";
 import type { Workers } from "../engine/workers";
 import { indexOf, vertexOf } from "../positions";
 import { t } from "../i18n";
+import { fingerprint, legalPart, type GameOfFile } from "./records";
 import { reviewLast } from "./reviewing";
+import { moveOf, write, type Node } from "../sgf";
 import type { Store } from "./store";
 import { illegalPoints, nameOf, positionOf, withBoard, WHY_NOT, type BoardValue } from "./values";
 
@@ -25,6 +27,8 @@ export interface Problem {
   answers?: string[];
   title?: string;
 }
+
+const LONGEST_TITLE = 80;
 
 type Stored = Problem & { solved: number; due: number };
 
@@ -92,4 +96,26 @@ export async function answer(store: Store, engine: Engine, workers: Workers, id:
 export async function removeProblem(store: Store, id: string): Promise<void> {
   if (!(await store.find("problem", id))) throw new ApiError(t("notHere"), 404);
   await store.delete("problem", id);
+}
+
+const RIGHT = /\b(right|correct|richtig)\b|正解|正确|정해|정답/i;
+
+/** Return a game that sets up stones and goes on with a solution as a problem; null if it is none. */
+export async function problemOf(engine: Engine, one: GameOfFile): Promise<Problem | null> {
+  const [board] = legalPart(engine, one);
+  const [begun] = board.moves;
+  if (!begun || board.stones.every((row) => !/[XO]/.test(row))) return null;
+  const [rows, cols] = board.size;
+  const right = ({ props }: Node) => !!props.TE || (RIGHT.test(props.C?.[0] ?? "") && !/not right/.test(props.C![0]!));
+  const leads = (node: Node): boolean => right(node) || node.children.some(leads);
+  const starts = (node: Node): Node[] => node.children.flatMap((child) => (moveOf(child, rows, cols) ? [child] : starts(child)));
+  const moves = starts(one.root).filter((node) => moveOf(node, rows, cols)![0] === nameOf(begun[0]) && leads(node));
+  const answers = [...new Set(moves.map((node) => moveOf(node, rows, cols)![1]))];
+  if (!answers.length) answers.push(vertexOf(begun[1], rows, cols));
+  const { GN, EV } = one.root.props;
+  return {
+    id: `own-${await fingerprint(write(one.root))}`, board: { ...board, moves: [], first: begun[0], turn: begun[0] }, number: 0,
+    colour: nameOf(begun[0]), move: "", best: answers[0]!, answers, points_lost: 0,
+    title: (GN?.[0] || EV?.[0] || `${one.file}, ${one.game}`).trim().slice(0, LONGEST_TITLE),
+  }; // prettier-ignore
 }

@@ -140,3 +140,8 @@ export function gameToSgf({ size, rules, komi, handicap, stones, first, moves, t
   return write(root);
 }
 
+/** Return a name for a text that differs for every other text. */
+export async function fingerprint(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest).slice(0, 12), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

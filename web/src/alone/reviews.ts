@@ -8,7 +8,7 @@ import { parse, write } from "../sgf";
 import { annotated, tableOf } from "./annotate";
 import { JUDGE } from "./looks";
 import { keepProblems } from "./problems";
-import { headline, legalPart, readGames, whole, type GameOfFile } from "./records";
+import { fingerprint, headline, legalPart, readGames, whole, type GameOfFile } from "./records";
 import { review, sideOf } from "./reviewing";
 import type { Store } from "./store";
 import { newId } from "./games";
@@ -218,9 +218,4 @@ export class Reviews {
 
 function gameOf({ sgf, file, game }: Body): GameOfFile {
   return { root: parse(sgf), file, game };
-}
-
-async function fingerprint(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest).slice(0, 12), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
