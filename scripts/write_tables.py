@@ -9,7 +9,8 @@ rows all headlines                              the headline claims of all paper
 rows ladder SIZE                                a shipped ladder
 rows levels all                                 the levels of `tengen` on the shipped ladders
 rows ranks all                                  the lines that ranks are estimated from, tested
-rows matches now|earlier|headlines              matches with other programs, from `matches.toml`
+rows matches now|earlier|headlines|zero|methods|choice   matches, from `matches.toml`
+rows networks moves|nine|halfway                networks measured on games
 rows study tying|sizes|inputs|games             trainings of the network study
 """
 
@@ -24,9 +25,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tengen.arena import Database, results_of
 from tengen.arena.placing import rank_of, recorded, shipped_ladder
-from tengen.lab.formatting import show, show_estimate
+from tengen.lab.decisions import Estimate
+from tengen.lab.evidence import find_evidence
+from tengen.lab.formatting import percent, show, show_estimate
 from tengen.lab.papers import papers
 from tengen.lab.report import (
     CLAIM_COLUMNS,
@@ -57,6 +62,7 @@ def written(text: str, links: str = "") -> str:
             "ladder": _ladder,
             "levels": lambda _: _levels(),
             "matches": _matches,
+            "networks": _networks,
             "ranks": lambda _: _ranks(),
             "study": _study,
         }
@@ -158,15 +164,57 @@ def _matches(part: str) -> str:
         rows = [[each, *(won.get((each, size), "") for size in sizes)] for each in opponents]
         return _table(["opponent", *sizes], rows)
     shown = [match for match in matches if match["part"] == part]
-    names = [n for n in ("player", "opponent", "board", "openings", "time") if n in shown[0]]
-    rows = [[*(match[name] for name in names), _won(match), match["seeds"]] for match in shown]
-    return _table([*names, "won", "seeds from"], rows)
+    about = ("player", "moves", "opponent", "board", "openings", "time")
+    names = [name for name in about if name in shown[0]]
+    seeds = [[match["seeds"]] if "seeds" in match else [] for match in shown]
+    rows = [
+        [*(match[name] for name in names), _won(match), *seed]
+        for match, seed in zip(shown, seeds, strict=True)
+    ]
+    return _table([*names, "won", *(["seeds from"] if seeds[0] else [])], rows)
 
 
 def _won(match: dict[str, Any]) -> str:
     """Return games won of games played, and the interval of their share in percent."""
     low, high = wilson(match["won"], match["games"])
     return f"{match['won']} of {match['games']} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
+_NETWORKS = {
+    "moves": ("large-kgs", "large-tom", "judge-kgs", "judge-tom", "small-kgs", "small-tom"),
+    "nine": ("judge-9x9", "small-9x9", "large-9x9"),
+    "halfway": ("large-scored", "small-scored"),
+}
+"""Folders of rows, one per game, that `tengen evaluate network --rows` wrote."""
+
+
+def _networks(part: str) -> str:
+    """Return what networks predict; the independent unit is a game."""
+    rows = []
+    for name in _NETWORKS[part]:
+        games = find_evidence(ROOT / "docs" / "results" / "data", name)
+        if games is None:
+            continue
+        how, moves = games.run.settings, games["moves"]
+        row = [how["model"], ", ".join(Path(each).stem for each in how["games"])]
+        if part == "halfway":
+            known = ~np.isnan(games["score_error"])
+            error = Estimate.of(games["score_error"][known])
+            owners = Estimate.shares(games["ownership"][known])
+            row += [f"{known.sum()}", show_estimate(error, "points"), show_estimate(owners, "%")]
+        else:
+            first = Estimate.ratio(games["top1"], moves)
+            five = Estimate.ratio(games["top5"], moves)
+            loss = games["log_loss"].sum() / moves.sum()
+            winner = Estimate.ratio(games["winner"], games["decided"])
+            row += [f"{len(games)}", f"{moves.sum():,}", show_estimate(first, "%")]
+            row += [percent(five.mean), f"{loss:.3f}", show_estimate(winner, "%")]
+        rows.append(row)
+    head = ["network", "games of", "number"]
+    if part == "halfway":
+        return _table([*head, "mean error of the score", "owners right"], rows)
+    head += ["positions", "first choice", "first five", "log loss", "winner"]
+    return _table(head, rows)
 
 
 _STUDY = {
