@@ -25,6 +25,7 @@ COMMANDS: dict[str, Any] = {
     "evaluate scoring {game} --count plain": SCORED,
     "evaluate opening-td --games 2 --expert playouts:1": DUEL,
     "evaluate opening-evolution --games 2": DUEL,
+    "evaluate symmetry-network --size 5 --games 2": {"games", "win_rate", "interval"},
     "models show tengen-small": {"free_parameters", "equivariance_error", "name", "results"},
     "score {game}": [{"file": 0, "game": 0, "result": 0, "territory": COUNT, "area": COUNT,
                       "dead": 0, "seki": 0, "safe": 0}],

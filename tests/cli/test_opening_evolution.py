@@ -9,9 +9,6 @@ import pytest
 from tests.cli.conftest import Tengen
 from tests.needs import need
 
-from tengen.models import Run
-from tengen.papers.opening_evolution import EvolutionSettings, OpeningEvolution
-
 TRAIN = "train opening-evolution --quiet"
 SMALL = f"{TRAIN} --size 5 --moves 4 --generations 4 --population 4 --snapshot-every 2 --out"
 EVALUATE = "evaluate opening-evolution --games 10 --model"
@@ -40,27 +37,6 @@ def test_training_takes_all_that_the_paper_planned(
     assert settings["generations"] == 4
     assert settings["network"] == (options.split()[1] if "--network" in options else "dense")
     assert settings["free"] == ("--illegal-passes" in options)
-
-
-def test_a_run_is_not_mixed_up_with_another(tengen: Tengen, tmp_path: Path) -> None:
-    out = tmp_path / "oe"
-    train(tengen, out, "--seed 1 --generations 40")
-    states = sorted(out.rglob("*.safetensors"))
-    kept = [path.read_bytes() for path in states]
-    for more, reason in (
-        ("--seed 2 --generations 20", "holds a run; resume it"),
-        ("--seed 2 --resume", "seed 1 there, 2 asked"),
-        ("--seed 1 --resume --expert random", "expert static there, random asked"),
-    ):
-        assert reason in tengen.mistake(SMALL, out, more)
-    assert "opening-evolution" in tengen.mistake("train opening-td --resume --out", out)
-    with Run.open(tmp_path / "busy", OpeningEvolution.kind, EvolutionSettings()):
-        busy = tengen.mistake(TRAIN, "--resume --out", tmp_path / "busy")
-    assert "in use by another process" in busy
-    assert [path.read_bytes() for path in states] == kept
-    # More generations of the same run are welcome, without saying its settings again.
-    longer = tengen.json(TRAIN, "--resume --generations 42 --out", out)
-    assert longer["settings"]["seed"] == 1
 
 
 def test_models_are_evaluated(tengen: Tengen, tmp_path: Path) -> None:

@@ -46,14 +46,6 @@ def test_games_against_itself_teach_another_network(
     assert "holds shards already" in tengen.mistake(*games)
 
 
-def test_a_folder_with_a_run_goes_on_only_if_asked(folder: Path, tengen: Tengen) -> None:
-    again = ("train self-play --quiet --out", folder)
-    assert "holds a run; resume it" in tengen.mistake(*again, SMALL)
-    told = tengen.json(*again, "--resume --device cpu")
-    assert told["free_parameters"] == 3282 and Path(told["model"]).exists()
-    assert "komi 7.0 there, 3.0 asked" in tengen.mistake(*again, "--resume --komi 3")
-
-
 def test_snapshots_meet(folder: Path, tengen: Tengen) -> None:
     ladder = "evaluate self-play --snapshots 2 --games 2 --anchor random --quiet"
     steps = tengen.json(ladder, folder)

@@ -185,18 +185,3 @@ def test_the_papers_network_has_714_weights(capsys):
     assert value["free_parameters"] == 714
     assert (value["biases"], value["hidden"], value["inputs"], value["outputs"]) == (11, 12, 14, 7)
     assert value["equivariance_error"] < 1e-12
-
-
-def test_train_and_evaluate_from_the_command_line(tmp_path, capsys):
-    out = str(tmp_path / "run")
-    options = ["--games", "4", "--size", "5", "--batch", "2", "--quiet", "--json", "--out", out]
-    assert run(["train", "symmetry-network", *options]) == 0
-    value = json.loads(capsys.readouterr().out)
-    assert value["games"] == 4
-    common = ["--games", "4", "--size", "5", "--json", "--quiet"]
-    assert run(["evaluate", "symmetry-network", "--model", value["model"], *common]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert result["games"] == 4
-    assert result["interval"][0] <= result["win_rate"] <= result["interval"][1]
-    assert run(["models", "show", value["model"], "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["games"] == 4

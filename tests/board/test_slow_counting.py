@@ -1,4 +1,4 @@
-"""New Zealand's rules and Japanese counting, each written down anew and slowly, and the board."""
+"""Japanese counting, written down anew and slowly, and the board's."""
 
 from __future__ import annotations
 
@@ -39,88 +39,6 @@ def alike(grid: Grid, place: Place) -> frozenset[Place]:
 
 def around(grid: Grid, places: frozenset[Place]) -> set[int]:
     return {at(grid, q) for p in places for q in beside(grid, p) if q not in places}
-
-
-def changed(grid: Grid, places: frozenset[Place], colour: int) -> Grid:
-    return tuple(
-        tuple(colour if (r, c) in places else old for c, old in enumerate(row))
-        for r, row in enumerate(grid)
-    )
-
-
-def without_breath(grid: Grid, colour: int) -> frozenset[Place]:
-    cells = [(r, c) for r, row in enumerate(grid) for c in range(len(row))]
-    stones = (p for p in cells if at(grid, p) == colour)
-    return frozenset(p for p in stones if 0 not in around(grid, alike(grid, p)))
-
-
-# ----- Suicide and repetition in New Zealand -----
-
-
-class Strict:
-    """A game by the letter: a play takes the enemy's stones without liberty, then one's own, and
-    the board must not become what it was after any of that player's moves.
-
-    The empty board counts as left by White, as where superko counts the first position.
-    """
-
-    def __init__(self, rows: int, cols: int) -> None:
-        self.grid: Grid = ((0,) * cols,) * rows
-        self.left: dict[int, set[Grid]] = {BLACK: set(), WHITE: {self.grid}}
-
-    def after(self, place: Place, colour: int) -> tuple[Grid, int]:
-        """Return the board after a play, and how many own stones it cost."""
-        grid = changed(self.grid, frozenset([place]), colour)
-        grid = changed(grid, without_breath(grid, 3 - colour), 0)
-        lost = without_breath(grid, colour)
-        return changed(grid, lost, 0), len(lost)
-
-    def allows(self, place: Place, colour: int) -> bool:
-        return at(self.grid, place) == 0 and self.after(place, colour)[0] not in self.left[colour]
-
-    def move(self, place: Place | None, colour: int) -> int:
-        lost = 0
-        if place is not None:
-            self.grid, lost = self.after(place, colour)
-        self.left[colour].add(self.grid)
-        return lost
-
-
-def play_strictly(rows: int, cols: int, rng: np.random.Generator) -> tuple[int, int]:
-    """Hold a random game against the letter; return its suicides and where lone ones were legal."""
-    board, strict, suicides, lone = Board(rows, cols, rules="new_zealand"), Strict(rows, cols), 0, 0
-    for _ in range(5 * rows * cols):
-        colour, legal = board.turn, []
-        for place in np.ndindex(rows, cols):
-            allowed = strict.allows(place, colour)
-            if allowed and strict.after(place, colour)[1] == 1:
-                # The one difference: the suicide of one stone is a pass, and has to be called so.
-                assert strict.after(place, colour)[0] == strict.grid
-                lone, allowed = lone + 1, False
-            assert board.is_legal(place, colour) == allowed, (board, place)
-            if allowed:
-                legal.append(place)
-        place = legal[int(rng.integers(len(legal)))] if legal and rng.random() > 0.05 else None
-        board.play(PASS if place is None else place)
-        suicides += strict.move(place, colour) > 0
-        assert np.array_equal(board.grid(), strict.grid)
-    return suicides, lone
-
-
-def test_suicide_and_repetition_are_new_zealand_s() -> None:
-    rng = np.random.default_rng(3)
-    found = [play_strictly(rows, cols, rng) for rows in (2, 3, 4) for cols in (2, 3, 4, 5)]
-    suicides, lone = np.sum(found, 0)
-    assert suicides > 20 and lone > 20
-
-
-@settings(max_examples=40)
-@given(st.integers(2, 4), st.integers(2, 4), st.integers(0, 2**32 - 1))
-def test_any_game_is_played_as_in_new_zealand(rows: int, cols: int, seed: int) -> None:
-    play_strictly(rows, cols, np.random.default_rng(seed))
-
-
-# ----- Counting territory -----
 
 
 @settings(max_examples=60)
