@@ -1,4 +1,4 @@
-"""The page without a server, in a subfolder of a plain web host: a whole game, its count, its review."""
+"""The page without a server, in a subfolder of a web host: a whole game, count and review."""
 
 from __future__ import annotations
 
