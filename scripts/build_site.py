@@ -4,7 +4,7 @@
 
 The pages are copied to `build/docs`. There the cards of the shipped models follow `models.md`, the
 help of every command follows `reference/commands.md`, and the programs that `gallery.md` links to
-stand in it.
+stand in it. The page that needs no server is in `try`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 import typer
 
+import build_try
 from tengen import cli
 from tengen.models import Card, Measurement, list_models
 from tengen.models.store import SHIPPED
@@ -50,7 +51,10 @@ def main() -> int:
     """Write the pages and build the site; a warning is an error."""
     write_pages()
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+    built = subprocess.run(command, cwd=ROOT, check=False).returncode
+    if built == 0:
+        build_try.write(ROOT / "build" / "site" / "try")
+    return built
 
 
 def _cards() -> list[tuple[str, int, Card]]:
