@@ -435,11 +435,15 @@ def test_tags_and_progress_in_the_library(make_server, open_page, wait_for, asse
         page.locator(".games .badge", has_text="to study").wait_for()
         page.get_by_role("searchbox").fill("study")
         assert page.locator(".games > li").count() == 1
+        assert_accessible(page)
+        page.get_by_role("link", name="Progress").click()
         progress = page.get_by_role("region", name="Progress")
         first = (lost["2026-01-01"] + lost["2026-01-02"]) / 2
         progress.get_by_text(f"{first:.2f} points lost per move").wait_for()
         progress.get_by_text(f"{lost['2026-01-03']:.2f} in the second").wait_for()
         progress.locator("canvas").wait_for()
+        assert page.get_by_label("Player").input_value() == "Eve"
+        page.get_by_text("A rank takes 10").wait_for()
         assert_accessible(page)
         json = {"content-type": "application/json"}
         unknown = client.put("/api/tags/none", json={"tags": ["x"]}, headers=json)

@@ -162,6 +162,29 @@ def test_mistakes_of_a_review_become_problems(client, wait_for):
     assert client.post("/api/reviews/none/problems").status_code == 404
 
 
+def test_the_worst_positions_of_a_player_over_all_games(client, wait_for):
+    name = "Ann/1 & <b>"
+    bad = ";B[aa];W[ee];B[ia];W[cc];B[ai];W[gg];B[ii];W[gc];B[ea];W[cg]"
+    for day in (2, 1):
+        [made] = add(client, f"(;SZ[9]PB[{name}]PW[Bea]DT[2026-01-0{day}]{bad})", quick=True)
+        finished(client, wait_for, made["id"])
+    found = client.get("/api/player", params={"name": name}).json()
+    assert {one["title"][-10:] for one in found["worst"]} == {"2026-01-01", "2026-01-02"}
+    worst = found["worst"]
+    lost = [one["move"]["points_lost"] for one in worst]
+    assert len(worst) >= 2 and lost == sorted(lost, reverse=True) and found["ranks"] == []
+    for one in worst:
+        assert one["move"]["colour"] == one["position"]["turn"] == "black"
+        assert (
+            sum(row.count("X") for row in one["position"]["stones"]) == one["move"]["number"] // 2
+        )
+    problems = client.get("/api/player/sgf", params={"name": name})
+    assert [len(record.moves) > 0 for record in loads(problems.content)] == [True] * len(worst)
+    kept = client.post("/api/player/problems", params={"name": name}).json()
+    assert {one["id"] for one in client.get("/api/problems").json()} >= set(kept) != set()
+    assert client.get("/api/player", params={"name": "nobody of this name"}).status_code == 404
+
+
 def test_a_game_played_here_can_be_reviewed(client, wait_for):
     game = client.post("/api/games", json={"size": 9, "opponent": "random"}).json()
     client.post(f"/api/games/{game['id']}/moves", json={"move": "resign"}).raise_for_status()

@@ -1,11 +1,10 @@
-// All games of this server, played and reviewed: search, tags, and progress over time.
+// All games of this server, played and reviewed: search and tags.
 
 import { useState } from "preact/hooks";
 import { api, backend, type GameEntry, type Opponent, type ReviewEntry } from "./api";
-import { store, stored, t } from "./i18n";
+import { t } from "./i18n";
 import { nameOf, opponentOf } from "./newgame";
 import { ago, Choice, Download, Drop, useLoaded } from "./parts";
-import { Plot } from "./plot";
 import { fileOf, titleOf } from "./reviews";
 import { complain } from "./status";
 
@@ -22,7 +21,6 @@ interface Row {
 }
 
 const SHOWN = 100;
-const LEAST_GAMES = 3; // of a player whose progress is shown
 
 export function Library() {
   const [games] = useLoaded<GameEntry[]>("/games");
@@ -129,7 +127,6 @@ export function Library() {
           </li>
         ))}
       </ul>
-      {reviews && <Progress reviews={reviews} />}
       {backend.offers("export") && <Everything />}
     </main>
   );
@@ -158,51 +155,3 @@ function Everything() {
   );
 }
 
-/** What a player's moves lost from game to game, as far as the games were reviewed. */
-function Progress({ reviews }: { reviews: ReviewEntry[] }) {
-  const [chosen, setChosen] = useState(() => stored("me", ""));
-  const games = reviews
-    .filter((one) => one.lost)
-    .sort((a, b) => (a.date || "").localeCompare(b.date || "") || a.changed - b.changed);
-  const counts = new Map<string, number>();
-  for (const { black, white } of games) {
-    for (const name of [black, white]) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  const names = [...counts].filter(([, n]) => n >= LEAST_GAMES).sort((a, b) => b[1] - a[1]);
-  const name = counts.get(chosen) ? chosen : names[0]?.[0];
-  if (!name || !names.length) {
-    return (
-      <>
-        <h2>{t("progress")}</h2>
-        <p class="note">{t("progressEmpty", { n: LEAST_GAMES })}</p>
-      </>
-    );
-  }
-  const mine = games.filter((one) => one.black === name || one.white === name);
-  const lost = mine.map((one) => one.lost![one.black === name ? "black" : "white"]);
-  const mean = (some: number[]) => (some.reduce((sum, n) => sum + n, 0) / some.length).toFixed(2);
-  const half = Math.ceil(lost.length / 2);
-  return (
-    <section aria-label={t("progress")}>
-      <h2>{t("progress")}</h2>
-      <label class="field">
-        {t("player")}
-        <select
-          value={name}
-          onChange={(e) => {
-            setChosen(e.currentTarget.value);
-            store("me", e.currentTarget.value);
-          }}
-        >
-          {names.map(([one, n]) => (
-            <option key={one} value={one}>
-              {one} ({t("nGames", { n })})
-            </option>
-          ))}
-        </select>
-      </label>
-      <p>{t("progressWords", { first: mean(lost.slice(0, half)), last: mean(lost.slice(half)), n: lost.length })}</p>
-      <Plot title={t("lostPerMove")} over={lost.map((_, i) => i + 1)} values={lost} />
-    </section>
-  );
-}

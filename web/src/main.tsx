@@ -15,6 +15,7 @@ import { Library } from "./library";
 import { NewGame } from "./newgame";
 import { Papers } from "./papers";
 import { Play } from "./play";
+import { Players } from "./player";
 import { Reviewed, ReviewPage } from "./review";
 import { Reviews } from "./reviews";
 import { Score } from "./score";
@@ -38,6 +39,7 @@ const VIEWS: Record<string, [title: Key, view: View]> = {
   score: ["score", () => <Score />],
   explore: ["explore", () => <Explore />],
   library: ["library", () => <Library />],
+  player: ["progress", (name) => <Players name={name} />],
   papers: ["papers", (id) => <Papers id={id} />],
   see: ["see", () => <See />],
   laboratory: ["laboratory", (argument) => <Laboratory argument={argument} />],
@@ -51,7 +53,7 @@ const SECTIONS: [title: Key, views: string[]][] = [
   ["review", ["review"]],
   ["problems", ["problems"]],
   ["study", ["study", "score", "explore"]],
-  ["library", ["library"]],
+  ["library", ["library", "player"]],
   ["papers", ["papers", "see", "laboratory", "arena", "api"]],
 ];
 

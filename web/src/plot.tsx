@@ -1,4 +1,4 @@
-// A plain line over steps, for trainings.
+// A plain line over steps, for trainings and progress, with a band around it if there is one.
 
 import uPlot from "uplot";
 import { useEffect, useRef } from "preact/hooks";
@@ -7,11 +7,13 @@ interface PlotProps {
   title: string;
   over: (number | null)[];
   values: (number | null)[];
+  band?: [low: number[], high: number[]];
+  write?: (value: number) => string;
 }
 
 const HEIGHT = 170;
 
-export function Plot({ title, over, values }: PlotProps) {
+export function Plot({ title, over, values, band, write }: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   useEffect(() => {
@@ -29,11 +31,16 @@ export function Plot({ title, over, values }: PlotProps) {
         scales: { x: { time: false } },
         axes: [
           { ...axis, size: 26 },
-          { ...axis, size: 56 },
+          { ...axis, size: 56, ...(write && { values: (_, marks) => marks.map(write) }) },
         ],
-        series: [{}, { stroke: ink, width: 1.5, points: { show: false }, spanGaps: true }],
+        series: [
+          {},
+          { stroke: ink, width: 1.5, points: { show: false }, spanGaps: true },
+          ...(band ? [{ points: { show: false } }, { points: { show: false } }] : []),
+        ],
+        ...(band && { bands: [{ series: [3, 2], fill: "rgb(128 128 128 / 0.25)" }] }),
       },
-      [[], []],
+      [[], [], ...(band ? [[], []] : [])] as uPlot.AlignedData,
       element,
     );
     const observer = new ResizeObserver(() =>
@@ -46,14 +53,14 @@ export function Plot({ title, over, values }: PlotProps) {
     };
   }, []);
   useEffect(() => {
-    plot.current?.setData([over.map((v, i) => v ?? i), values] as uPlot.AlignedData);
-  }, [over, values]);
+    plot.current?.setData([over.map((v, i) => v ?? i), values, ...(band ?? [])] as uPlot.AlignedData);
+  }, [over, values, band]);
   const last = values[values.length - 1];
   return (
     <figure class="plot">
       <figcaption>
         {title}
-        {last !== null && last !== undefined && ` ${Number(last.toPrecision(4))}`}
+        {last !== null && last !== undefined && ` ${write ? write(last) : Number(last.toPrecision(4))}`}
       </figcaption>
       <div ref={place} aria-hidden="true" />
     </figure>

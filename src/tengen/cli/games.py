@@ -273,6 +273,11 @@ def review(
         "FILE.review.sgf. Several games: the folder; FILE.review.",
     ),
     resume: bool = flag("--resume", "Continue the reviews in the folder."),
+    player_name: str | None = option(
+        None,
+        "Several games: also write the worst positions of this player, as a page to print "
+        "and as problems.",
+    ),
     *,
     work: WorkOptions,
     shown: Shown,
@@ -286,6 +291,7 @@ def review(
     """
     from tengen.records.corpus import packed_games
     from tengen.reviews.batch import review_library
+    from tengen.reviews.player import write_player
     from tengen.web.tasks import review_page
 
     faults: list[str] = []
@@ -299,6 +305,8 @@ def review(
     if not jobs:
         raise TengenError(f"{', '.join(files)}: no game could be read")
     if len(jobs) == 1 and not faults and not Path(files[0]).is_dir() and not resume:
+        if player_name is not None:
+            raise TengenError("--player-name is for the reviews of several games")
         _review_one(jobs[0], files[0], settings, out, shown)
         return
     folder = _review_folder(files, out)
@@ -310,18 +318,19 @@ def review(
         )  # fmt: skip
     shown.faults([*faults, *(each["fault"] for each in games if each["fault"])])
     seconds = round((time.monotonic() - begin) / len(games), 2)
+    good = [each for each in games if "summary" in each]
     values = []
-    for each in games:
-        if "summary" in each:
-            place = folder / "games" / f"{each['number']:06}"
-            files_ = {"sgf": f"{place}.sgf", "page": f"{place}.html"}
-            found = {key: each[key] for key in ("file", "game", "summary")}
-            values.append({**found, **files_, "moves": each["rows"], "seconds": seconds})
+    for each in good:
+        place = folder / "games" / f"{each['number']:06}"
+        files_ = {"sgf": f"{place}.sgf", "page": f"{place}.html"}
+        found = {key: each[key] for key in ("file", "game", "summary")}
+        values.append({**found, **files_, "moves": each["rows"], "seconds": seconds})
+    pages = [] if player_name is None else write_player(folder, good, player_name)
     if not shown.as_json(values):
-        _print_reviews(len(values), folder)
+        _print_reviews(len(values), folder, pages)
 
 
-def _print_reviews(games: int, folder: Path) -> None:
+def _print_reviews(games: int, folder: Path, pages: Sequence[Path]) -> None:
     """Print the summary of the reviews in a folder."""
     from tengen.reviews.strength import LEAST_GAMES
 
@@ -333,7 +342,8 @@ def _print_reviews(games: int, folder: Path) -> None:
         told = [each["told"] for each in player["estimates"] if each["games"] >= LEAST_GAMES]
         if told:
             print(f"{player['name']}: estimated rank {'; '.join(told)}")
-    print(f"written: {folder / 'index.html'}, {folder / 'moves.csv'}, {folder / 'games'}")
+    written = [folder / "index.html", folder / "moves.csv", folder / "games", *pages]
+    print(f"written: {', '.join(map(str, written))}")
 
 
 def _review_one(

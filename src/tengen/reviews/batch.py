@@ -35,6 +35,7 @@ from tengen.reviews import ReviewSettings
 from tengen.reviews.annotate import annotate
 from tengen.reviews.causes import PHASES
 from tengen.reviews.game import Review, find_reviewer, review_game
+from tengen.reviews.player import worst_rows
 from tengen.reviews.strength import LEAST_GAMES, estimates, fitted_model, lines
 from tengen.sanitize import csv_text
 from tengen.statistics import ratio_interval
@@ -312,13 +313,7 @@ def _player_row(number: int, player: _Row) -> list[object]:
 
 def _mistakes_of(number: int, name: str, games: Sequence[_Game]) -> str:
     """Return a player's largest mistakes, which the page shows when the name is clicked."""
-    rows = [
-        (row, game)
-        for game in games
-        for row in game["rows"]
-        if row["verdict"] == "mistake" and game[row["colour"]] == name
-    ]
-    rows.sort(key=lambda found: -found[0]["points_lost"])
+    rows = worst_rows(games, name)
     cells = [
         [
             _place(game, row),
@@ -328,7 +323,7 @@ def _mistakes_of(number: int, name: str, games: Sequence[_Game]) -> str:
             row["phase"],
             row["kind"],
         ]
-        for row, game in rows[:_PLAYER_MISTAKES]
+        for game, row in rows[:_PLAYER_MISTAKES]
     ]
     columns = ["move", "in", "better", "points lost", "phase", "kind"]
     table = _sheet(columns, cells) if cells else _remark("None.")

@@ -23,7 +23,7 @@ from tengen import __version__
 from tengen.board import Board
 from tengen.compiling import SCORING_KERNELS, is_compiled
 from tengen.errors import TengenError
-from tengen.web import game_routes, look_routes, paper_routes, review_routes
+from tengen.web import game_routes, look_routes, paper_routes, player_routes, review_routes
 from tengen.web.games import HINT_PLAYER, StaleMoveError
 from tengen.web.positions import to_value
 from tengen.web.security import Connection, Guard
@@ -84,6 +84,7 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
         game_routes.router,
         game_routes.problem_router,
         review_routes.router,
+        player_routes.router,
         look_routes.router,
         paper_routes.router,
     ):

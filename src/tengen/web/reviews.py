@@ -121,6 +121,19 @@ class Reviews:
         found = [move for move in moves if move["verdict"] == "mistake"]
         return [move for move in found if colour in (None, move["colour"])]
 
+    def of_player(self, name: str) -> list[Json]:
+        """Return the finished reviews of a player's games by date, each with its `rows` of moves.
+
+        Reviews of older versions keep their moves only in the parts.
+        """
+        found = []
+        for entry in self._store.list(REVIEW, limit=None):
+            if entry["status"] == "done" and name in (entry["black"], entry["white"]):
+                body, key = self.get(entry["id"]), entry["id"]
+                rows = body.get("moves") or [p["move"] for p in self.parts(key) if p["move"]]
+                found.append({**body["headline"], **body, "rows": rows, **entry})
+        return sorted(found, key=lambda one: (one["date"], one["changed"]))
+
     def cancel_all(self) -> int:
         """Stop and delete all reviews that wait or run; return how many."""
         waiting = list(self._running)

@@ -41,12 +41,14 @@ from tengen.reviews.game import (
     review_last_move,
     review_move,
 )
+from tengen.reviews.player import Moment, problems_sgf
 from tengen.sanitize import csv_text
 from tengen.web.positions import (
     counted,
     finite,
     judged_blocks,
     likely_moves,
+    position_of,
     to_board,
     to_value,
     vertex,
@@ -188,7 +190,9 @@ def review(arguments: Json, context: Context) -> Json:
         if context.stop():
             return {}
     made = assemble(record, list(found.values()), name=reviewer.name)
-    return {"summary": made.summary(), "annotated": annotate(made).decode("utf-8")}
+    moves = [_move_value(move) for move in made.moves]
+    sgf = annotate(made).decode("utf-8")
+    return {"summary": made.summary(), "annotated": sgf, "moves": moves}
 
 
 def lessons(arguments: Json, context: Context) -> Json:
@@ -196,6 +200,17 @@ def lessons(arguments: Json, context: Context) -> Json:
     boards, _ = legal_part(loads(arguments["sgf"])[0])
     moves = arguments["moves"]
     return {"lessons": [{**m, "board": to_value(boards[m["number"] - 1])} for m in moves]}
+
+
+def moments(arguments: Json, context: Context) -> Json:
+    """Return the positions before moves of several games, and all of them as problems in SGF."""
+    found: list[Moment] = []
+    for game in arguments["games"]:
+        boards, _ = legal_part(loads(game["sgf"])[0])
+        row = game["move"]
+        found.append(Moment(boards[row["number"] - 1], row, game["title"]))
+    positions = [position_of(moment.board) for moment in found]
+    return {"positions": positions, "sgf": problems_sgf(found).decode("utf-8")}
 
 
 def lesson(arguments: Json, context: Context) -> Json:

@@ -22,7 +22,7 @@ export interface Facts {
   problems: Problem[];
 }
 
-const OFFERED = ["home", "play", "review", "problems", "study", "score", "library", "export"];
+const OFFERED = ["home", "play", "review", "problems", "study", "score", "library", "player", "export"];
 
 interface Request {
   /** The variable parts of the path. */
