@@ -1,6 +1,7 @@
 """Networks that learn by self-play, from the rules alone; see `network` for designs and inputs.
 
 `search` plays many games at once, `training` learns from them, `parallel_games` spreads the games.
+No game of anybody else is read here, and the players that use the networks are in `players`.
 """
 
 from __future__ import annotations
