@@ -303,9 +303,10 @@ class Building:
         keys, notes = np.empty(room, np.int64), np.empty(room, np.int64)
         refused = np.empty(len(games), np.int64)
         count = kernels.trace_games(
-            games.moves, games.colours, games.offsets, games.winner, games.setup,
-            games.setup_colours, games.setup_offsets, np.array(shape, np.int64), tables.turned,
-            tables.corners, tables.into, tables.salts, self.games, self.plies, keys, notes, refused,
+            (games.moves, games.colours, games.offsets, games.winner, games.setup,
+             games.setup_colours, games.setup_offsets),
+            (np.array(shape, np.int64), tables.turned, tables.corners, tables.into, tables.salts),
+            self.games, self.plies, keys, notes, refused,
         )  # fmt: skip
         self._keys.append(keys[:count].copy())
         self._notes.append(notes[:count].copy())

@@ -22,15 +22,14 @@ COLUMNS = 7
 
 
 @kernel(makes_arrays=True)
-def trace_games(
-    moves, colours, offsets, winners, setup, setup_colours, setup_offsets, shape, turned, corners,
-    into, salts, first_game, plies, keys, notes, refused,
-):  # fmt: skip
+def trace_games(games, tables, first_game, plies, keys, notes, refused):
     """Write a key and a note for every position before the first `plies` moves; return how many.
 
     All games have one shape; for its tables see `index.Geometry`. refused[g] becomes the number
     (from 0) of the first move that the rules forbid, where a game ends, or -1.
     """
+    moves, colours, offsets, winners, setup, setup_colours, setup_offsets = games
+    shape, turned, corners, into, salts = tables
     s = new_state(np.int64(shape[0]), np.int64(shape[1]))
     everywhere = np.arange(turned.shape[0])
     whole = np.zeros((2, turned.shape[0]), np.int64)

@@ -157,9 +157,9 @@ def test_gradient_of_a_game_is_that_of_the_definition(options):
 
     grads = np.zeros(pack.shape, np.float32)
     targets, offset = target_table(0.4).astype(np.float32), make_scratch(rows, cols).work.offset
-    played = plies, xs, pasts, stones, outs, classes, offset, rows, cols
+    played, board = (plies, xs, pasts, stones, outs, classes), (offset, rows, cols)
     net = split(pack.expand(free).astype(np.float32))
-    gk.td_gradient(net, targets, 0.9, *played, split(grads))
+    gk.td_gradient(net, targets, 0.9, played, board, split(grads))
     learned = pack.collect(grads)
     for part in architecture.slices.values():
         for _ in range(3):

@@ -578,10 +578,7 @@ def count_games(games, rows, cols, tables, frequency, used, unused):
 
 
 @kernel(makes_arrays=True)
-def rank_games(
-    games, rows, cols, tables, frequency, top, weights, memory, penalty, alpha, samples, tops,
-    hits, counts,
-):  # fmt: skip
+def rank_games(games, rows, cols, tables, frequency, top, weights, learning, samples, credit):
     """Replay games for the re-ranker: measure its accuracy, train it, or store its samples.
 
     If `hits` has rows, the credit of every move is added to `hits` and `counts` by phase; returns
@@ -590,6 +587,8 @@ def rank_games(
     returns the sum of losses.
     """
     points, colours, offsets, which = games
+    memory, penalty, alpha = learning
+    tops, hits, counts = credit
     follower = _new_follower(rows, cols, tables)
     s, rings, matches, _before, earlier = follower
     lists = _new_lists(rows * cols)

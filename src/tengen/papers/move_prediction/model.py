@@ -165,8 +165,8 @@ class PredictionModel:
         return float(
             kernels.rank_games(
                 (games.moves, games.colours, games.offsets, which), rows, cols,
-                self.tables(rows, cols), self.frequency, top, self.weights, memory, penalty, alpha,
-                stored, np.array(TOPS), found.hits, found.counts,
+                self.tables(rows, cols), self.frequency, top, self.weights,
+                (memory, penalty, alpha), stored, (np.array(TOPS), found.hits, found.counts),
             )
         )  # fmt: skip
 

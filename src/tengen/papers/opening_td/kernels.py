@@ -424,9 +424,11 @@ def _join_facts(count, moves, s, colour, n, blocks, spread, masks, cell_spread):
 
 
 @kernel
-def _sum_quiet(count, moves, hidden, s, colour, n, blocks, spread, base, shift, shifted, index,
-               value, turned, cell_of, layout, w1):  # fmt: skip
+def _sum_quiet(count, s, colour, n, w1, tables, layout, scratch):
     """Write the hidden sums after each quiet move by adding only the inputs that it changes."""
+    moves, hidden, blocks, spread = scratch.moves, scratch.hidden, scratch.blocks, scratch.spread
+    base, shift, shifted = scratch.base, scratch.shift, scratch.shifted
+    index, value, turned, cell_of = scratch.index, scratch.value, tables.turned, tables.cell_of
     units, slots = hidden.shape[1], layout.slots
     for i in range(count):
         o = moves[i, FACING]
@@ -569,10 +571,7 @@ def rate_moves(s, net, komi, tables, layout, hashes, count, scratch):
             copy_row(fixed, scratch.base[o])
             _add_inputs(net.w1, index, value, inputs, scratch.base[o])
     _join_facts(n_moves, moves, s, colour, n, blocks, scratch.spread, scratch.masks, tables.spread)
-    _sum_quiet(
-        n_moves, moves, hidden, s, colour, n, blocks, scratch.spread, scratch.base, scratch.shift,
-        scratch.shifted, index, value, turned, cell_of, layout, net.w1,
-    )  # fmt: skip
+    _sum_quiet(n_moves, s, colour, n, net.w1, tables, layout, scratch)
     _squash(n_moves, hidden, scratch.units, scratch.bits)
     for i in range(n_moves):
         if moves[i, FACING] >= 0:

@@ -610,10 +610,9 @@ def self_play(s, side, scratch, targets, lam, limit, seed, index, grads):
         plies += 1
     classes = np.empty(n, np.int64)
     final_classes(s, classes)
-    square, terms = td_gradient(
-        side.net, targets, lam, np.int64(plies), xs, pasts, stones, outs, classes, work.offset,
-        s[SCALARS, ROWS], s[SCALARS, COLS], grads,
-    )  # fmt: skip
+    played = np.int64(plies), xs, pasts, stones, outs, classes
+    board = work.offset, s[SCALARS, ROWS], s[SCALARS, COLS]
+    square, terms = td_gradient(side.net, targets, lam, played, board, grads)
     return plies, passes == 2, area_score(s), square, terms
 
 
@@ -736,22 +735,24 @@ def final_classes(s, classes):
 
 
 @kernel(makes_arrays=True)
-def td_gradient(net, targets, lam, plies, xs, pasts, stones, outs, classes, offset, rows, cols,
-                grads):  # fmt: skip
+def td_gradient(net, targets, lam, played, board, grads):
     """Add the TD(lambda) gradient of a finished game to `grads`, a Net of the same shapes.
 
-    xs, stones (plies + 1, N) and outs (plies + 1, N, 8) hold the inputs, colours and outputs of
-    every position; in recurrent networks pasts (plies + 1, N, HIDDEN) holds the hidden units before
-    it, and errors go back through the whole game. The final classes are carried back through the
-    game as probabilities. Returns the sum of squared errors of the outputs that apply, and their
-    number.
+    `played` has the number of plies, xs, pasts, stones, outs and the final classes; `board` the
+    offsets of neighbours, rows and columns. xs, stones (plies + 1, N) and outs (plies + 1, N, 8)
+    hold the inputs, colours and outputs of every position; in recurrent networks pasts (plies + 1,
+    N, HIDDEN) holds the hidden units before it, and errors go back through the whole game. The
+    final classes are carried back through the game as probabilities. Returns the sum of squared
+    errors of the outputs that apply, and their number.
     """
+    plies, xs, pasts, stones, outs, classes = played
+    _offset, rows, cols = board
     n = xs.shape[1]
     aim = np.zeros((n, 5), np.float32)
     q = np.zeros(5, np.float32)
     delta = np.zeros((n, OUT), np.float32)
     a, h = np.zeros((n, CELL), np.float32), np.zeros((n, HIDDEN), np.float32)
-    cell, d72 = np.zeros(CELL, np.float32), np.zeros(REACH, np.float32)
+    room = a, h, np.zeros(CELL, np.float32), np.zeros(REACH, np.float32)
     # The errors that the next position leaves at this one's hidden units, and this one at the last.
     recurrent = pasts.shape[0] > 0
     owed = np.zeros((2, n if recurrent else 0, HIDDEN), np.float32)
@@ -797,21 +798,19 @@ def td_gradient(net, targets, lam, plies, xs, pasts, stones, outs, classes, offs
                     terms += 1
         due, left = owed[t % 2], owed[(t + 1) % 2]
         left[:] = ZERO
-        _position_gradient(
-            net, back, xs[t], pasts[t] if recurrent else nothing, due, left, offset, delta, a, h,
-            cell, d72, rows, cols, grads,
-        )  # fmt: skip
+        past = pasts[t] if recurrent else nothing
+        _position_gradient(net, back, xs[t], past, due, left, delta, board, room, grads)
     return square, terms
 
 
 @kernel
-def _position_gradient(net, back, x, past, due, left, offset, delta, a, h, cell, d72, rows, cols,
-                       grads):  # fmt: skip
+def _position_gradient(net, back, x, past, due, left, delta, board, room, grads):
     """Add the gradient of one position, given the errors at the net inputs of its outputs.
 
     In a recurrent network hidden units also have the errors `due`; those of the previous position
-    are added to `left`.
+    are added to `left`. `room` is scratch space.
     """
+    (offset, rows, cols), (a, h, cell, d72) = board, room
     recurrent = past.shape[0] > 0
     hidden_units(net, x, past, offset, rows, cols, a, h)
     for row in range(rows):
