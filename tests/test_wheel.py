@@ -224,7 +224,7 @@ def test_the_page_serves_before_anything_is_compiled(tengen: Path, tmp_path: Pat
 def test_commands_answer(tengen: Path) -> None:
     version = start(tengen, "--version")
     assert version.returncode == 0 and version.stdout.startswith("tengen, version ")
-    genmove = start(tengen, "gtp", "--player", "tengen:level=1", text="boardsize 9\ngenmove b\n")
+    genmove = start(tengen, "gtp", "--player", "maxlib", text="boardsize 9\ngenmove b\n")
     answers = [line for line in genmove.stdout.splitlines() if line.startswith("=")]
     assert len(answers) == 2 and len(answers[1]) > 3, genmove.stderr
     assert genmove.stderr.count("compiling kernels") == 1

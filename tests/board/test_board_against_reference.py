@@ -70,7 +70,7 @@ def sweep(games: int, seed: int) -> None:
 
 
 def test_random_games_of_all_sizes_and_rules() -> None:
-    sweep(240, seed=1)
+    sweep(120, seed=1)
 
 
 @pytest.mark.slow
