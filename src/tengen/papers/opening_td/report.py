@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -495,11 +496,16 @@ def _boards(points: Evidence) -> Iterator[Part]:
 
 
 def _hidden(matches: Evidence) -> Iterator[Part]:
-    for (a, _), values in pairs_of(matches).items():
+    pairs = pairs_of(matches)
+    for (a, _), values in pairs.items():
         id = f"huang.hidden.{a.partition('-')[2]}"
         if id in PAPER.questions:
             yield _gain(id, [_over_half(values)], matches)
-    yield _matches_table("Hidden layers of other sizes against 40 units", "hidden", matches)
+    names = {name: f"{name.partition('-')[2]} units" for pair in pairs for name in pair}
+    yield _matches_table("Hidden layers of other sizes against 40 units", "hidden", matches, names)
+
+
+_JOSEKI = {"corner": "learned in the corner", "whole": "learned whole openings"}
 
 
 def _joseki(matches: Evidence | None, points: Evidence | None) -> Iterator[Part]:
@@ -516,7 +522,11 @@ def _joseki(matches: Evidence | None, points: Evidence | None) -> Iterator[Part]
     title = "Joseki: against random moves in the corner"
     yield replace(_curve_table(title, curves), key="joseki-curve", note=note)
     title = "Joseki: players of a corner against players of whole openings, in the corner"
-    yield _matches_table(title, "joseki", matches)
+    names = {
+        f"{learner}-{e}": f"{what}, {e}"
+        for (learner, what), e in product(_JOSEKI.items(), settings["encodings"])
+    }
+    yield _matches_table(title, "joseki", matches, names)
 
 
 _PRIOR = {
