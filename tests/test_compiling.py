@@ -93,7 +93,7 @@ def test_one_position_is_predicted_without_compiling_what_nobody_has_compiled(
 
 BOARD_KERNELS = """import os
 from tengen import compiling
-folder = compiling.kernel_folder(compiling._PACKAGE / 'board' / 'kernels.py')
+folder = compiling.kernel_folder(compiling.PACKAGE / 'board' / 'kernels.py')
 folder.mkdir(parents=True)
 """
 
@@ -168,14 +168,14 @@ def test_a_kernel_file_has_another_folder_once_a_file_it_imports_changes(
 ) -> None:
     package = tmp_path / "tengen"
     package.mkdir()
-    monkeypatch.setattr(compiling, "_PACKAGE", package)
+    monkeypatch.setattr(compiling, "PACKAGE", package)
     low, high, other = (package / f"{name}_kernels.py" for name in ("low", "high", "other"))
     low.write_text("A = 1\n")
     high.write_text("from tengen.low_kernels import A\n")
     other.write_text("B = 1\n")
 
     def folders() -> list[Path]:
-        for remembering in (compiling.kernel_folder, compiling.kernel_sources, compiling._digest):
+        for remembering in (compiling.kernel_folder, compiling.kernel_sources, compiling.digest_of):
             remembering.cache_clear()
         return [compiling.kernel_folder(path) for path in (low, high, other)]
 
@@ -184,7 +184,7 @@ def test_a_kernel_file_has_another_folder_once_a_file_it_imports_changes(
     low.write_text("A = 2\n")
     after = folders()
     assert after[0] != before[0] and after[1] != before[1] and after[2] == before[2]
-    for remembering in (compiling.kernel_folder, compiling.kernel_sources, compiling._digest):
+    for remembering in (compiling.kernel_folder, compiling.kernel_sources, compiling.digest_of):
         remembering.cache_clear()
 
 
@@ -212,7 +212,7 @@ def test_a_folder_that_others_may_write_to_is_refused(
     open_to_all.mkdir()
     open_to_all.chmod(0o777)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(open_to_all))
-    monkeypatch.setattr(compiling, "_user_folder", lambda: tmp_path / "mine")
+    monkeypatch.setattr(compiling, "user_folder", lambda: tmp_path / "mine")
     assert compiling.cache_folder.__wrapped__() == tmp_path / "mine"
     assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o700
     assert "is writable by other users" in capsys.readouterr().err
@@ -222,7 +222,7 @@ def test_without_any_folder_a_temporary_one_is_used_with_one_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(compiling, "_user_folder", lambda: Path("/dev/null/home"))
+    monkeypatch.setattr(compiling, "user_folder", lambda: Path("/dev/null/home"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     first = compiling.cache_folder.__wrapped__()
     assert first.parent == tmp_path and first.stat().st_mode & 0o777 == 0o700

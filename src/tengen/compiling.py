@@ -21,9 +21,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 SCORING_KERNELS, NETWORK_KERNELS = "scoring.kernels", "network.engine_kernels"
-_PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
-_COMPILER = _PACKAGE / "jit.py"
+_COMPILER = PACKAGE / "jit.py"
 _IMPORT = re.compile(
     r"^\s*from (tengen[\w.]*kernels) import|^\s*import (tengen[\w.]*kernels)", re.M
 )
@@ -36,7 +36,7 @@ def cache_folder() -> Path:
     wanted = os.environ.get(_SETTING)
     if wanted and _is_private(Path(wanted)):
         return Path(wanted)
-    usual = _user_folder()
+    usual = user_folder()
     if usual is not None and _is_private(usual):
         if wanted:
             _warn(f"{_SETTING}={wanted} is writable by other users; using {usual}")
@@ -49,11 +49,12 @@ def cache_folder() -> Path:
     return folder
 
 
-def _user_folder() -> Path | None:
-    from platformdirs import user_cache_path
+def user_folder() -> Path | None:
+    """Return this user's folder for compiled kernels, if there is one."""
+    from tengen import files
 
     try:
-        return user_cache_path("tengen", appauthor=False) / "kernels"
+        return files.cache_folder() / "kernels"
     except (OSError, RuntimeError):
         return None
 
@@ -79,8 +80,8 @@ def kernel_folder(path: Path) -> Path:
     """Return the cache folder of a kernel file; its name changes with anything the file uses."""
     # Numba compares only this file, but kernels of other files are compiled into it.
     # A cached kernel also names the modules of its types, so a file that moves begins anew.
-    digests = map(_digest, (_COMPILER, *sorted(kernel_sources(path))))
-    texts = [version("numba"), os.path.relpath(path, _PACKAGE), *digests]
+    digests = map(digest_of, (_COMPILER, *sorted(kernel_sources(path))))
+    texts = [version("numba"), os.path.relpath(path, PACKAGE), *digests]
     name = hashlib.blake2b(" ".join(texts).encode(), digest_size=12).hexdigest()
     return cache_folder() / f"{path.stem}-{name}"
 
@@ -92,7 +93,7 @@ def kernel_sources(path: Path) -> frozenset[Path]:
     while todo:
         for match in _IMPORT.finditer(todo.pop().read_text(encoding="utf-8")):
             name = match.group(1) or match.group(2)
-            other = _PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py")
+            other = PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py")
             if other.exists() and other not in found:
                 found.add(other)
                 todo.append(other)
@@ -100,13 +101,14 @@ def kernel_sources(path: Path) -> frozenset[Path]:
 
 
 @cache
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """Return a digest of a file's text."""
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
 def prune() -> None:
     """Delete compiled kernels of other versions that were made over a month ago."""
-    current = {kernel_folder(path) for path in _PACKAGE.rglob("*kernels.py")}
+    current = {kernel_folder(path) for path in PACKAGE.rglob("*kernels.py")}
     for index in cache_folder().glob("*/*.nbi"):
         old = time.time() - index.parent.stat().st_mtime > _UNUSED_SECONDS
         if old and index.parent not in current:
@@ -115,13 +117,13 @@ def prune() -> None:
 
 def import_kernels() -> None:
     """Import every module of kernels, so that `tengen.jit.kernels` lists them all."""
-    for file in sorted(_PACKAGE.rglob("*kernels.py")):
-        importlib.import_module(".".join(file.relative_to(_PACKAGE.parent).with_suffix("").parts))
+    for file in sorted(PACKAGE.rglob("*kernels.py")):
+        importlib.import_module(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts))
 
 
 def is_compiled(module: str) -> bool:
     """Return whether kernels of a module such as `board.kernels` are in the cache."""
-    source = _PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
+    source = PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
     if not source.exists():  # a renamed module would go unnoticed
         raise ValueError(f"there is no module {module}")
     return any(kernel_folder(source).glob("*.nbi"))

@@ -239,7 +239,7 @@ def test_measuring_asks_the_gpu_in_single_precision(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("fresh")
 def test_without_a_gpu_nothing_is_asked_of_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "_FILES", (Path("/no/such/gpu"),))
+    monkeypatch.setattr(engines, "GPU_FILES", (Path("/no/such/gpu"),))
     monkeypatch.setattr(engines, "find_spec", lambda name: pytest.fail("looked for PyTorch"))
     assert gpu_wanted() is None and NETWORK.at_once == 1
 
@@ -247,7 +247,7 @@ def test_without_a_gpu_nothing_is_asked_of_pytorch(monkeypatch: pytest.MonkeyPat
 @pytest.mark.usefixtures("fresh")
 def test_a_gpu_is_used_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = need("torch")
-    monkeypatch.setattr(engines, "_FILES", (Path(__file__),))
+    monkeypatch.setattr(engines, "GPU_FILES", (Path(__file__),))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert gpu_wanted() == "cuda" and NETWORK.at_once == engines.AT_ONCE
     gpu_wanted.cache_clear()

@@ -160,7 +160,7 @@ def test_held_out_games_make_the_winner_less_sure(
         trainer.network.value.weight[WINNER] *= 40
     before = trainer.measure(batch), trainer.network.value.weight.clone()
     assert trainer.calibrate(sampler) == 1.0  # too few games to tell
-    monkeypatch.setattr(training, "_JUDGING_GAMES", 1)
+    monkeypatch.setattr(training, "JUDGING_GAMES", 1)
     factor = trainer.calibrate(sampler)
     assert 0.5 <= factor < 0.9
     after = trainer.network.value.weight

@@ -245,7 +245,7 @@ def test_a_bad_file_is_one_clear_error(
     elif what == "missing":
         path.unlink()
     elif what == "huge":
-        monkeypatch.setattr(katago, "_LARGEST", 1000)
+        monkeypatch.setattr(katago, "LARGEST_FILE", 1000)
     elif what == "epsilon":
         path.write_bytes(gzip.compress(data.replace(b"0.001", b"small")))
     elif what == "shape":  # all tensors are there, but one takes fewer channels than it is given

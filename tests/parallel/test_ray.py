@@ -14,7 +14,7 @@ from tests.needs import need
 
 from tengen.errors import TengenError
 from tengen.parallel import Team, WorkerLostError, map_jobs, spawn_seeds
-from tengen.parallel.cluster import _knock
+from tengen.parallel.cluster import check_address
 
 sys.path.insert(0, str(Path(__file__).parent))
 from functions_for_workers import die_always, draw, draw_slowly, fail_on_three, wait_for_word
@@ -51,7 +51,7 @@ def test_a_cluster_gives_the_same_and_survives_a_lost_node(
 ) -> None:
     cluster = start_cluster(1)
     second = cluster.add_node(num_cpus=1)
-    _knock(cluster.address)
+    check_address(cluster.address)
     seeds = spawn_seeds(3, 30)
     assert list(map_jobs(draw, seeds, ray="auto")) == [draw(seed) for seed in seeds]
     with Team(draw, ray="auto") as team:

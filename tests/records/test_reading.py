@@ -213,9 +213,9 @@ def test_the_fast_and_the_exact_reader_agree(monkeypatch: pytest.MonkeyPatch) ->
     clean = 0
     for _ in range(800):
         data = damaged(rng)
-        monkeypatch.setattr(sgf_grammar, "_CHUNK", 1 << 20)
+        monkeypatch.setattr(sgf_grammar, "CHUNK", 1 << 20)
         exact, faults = read(data)
-        monkeypatch.setattr(sgf_grammar, "_CHUNK", rng.choice((16, 64, 1 << 20)))
+        monkeypatch.setattr(sgf_grammar, "CHUNK", rng.choice((16, 64, 1 << 20)))
         fast, fast_faults = in_bulk(data)
         assert [key(record) for record in fast] == [key(record) for record in exact], data
         assert fast_faults == faults, data
@@ -252,7 +252,7 @@ def test_what_was_repaired_is_written_sound() -> None:
 
 def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream of many games is read through a window that does not grow with it."""
-    monkeypatch.setattr(sgf_grammar, "_CHUNK", 1 << 12)
+    monkeypatch.setattr(sgf_grammar, "CHUNK", 1 << 12)
     largest = 0
 
     class Endless(io.RawIOBase):
@@ -350,7 +350,7 @@ def test_an_archive_with_false_sizes_is_refused(tmp_path: Path, name: str) -> No
 def test_overlapping_members_of_a_zip_share_one_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tengen.records.reader._FREE_UNPACKED", 1 << 16)
+    monkeypatch.setattr("tengen.records.reader.FREE_UNPACKED", 1 << 16)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(4):
             archive.writestr(f"{number}.sgf", GOOD + bytes(1 << 20))
@@ -477,8 +477,8 @@ def test_a_long_text_is_guessed_from_its_beginning(
     def counted(weigh: Callable[[str], float]) -> Callable[[str], float]:
         return lambda mark: weighed.append(mark) or weigh(mark)  # type: ignore[func-returns-value]
 
-    weights = {name: counted(weigh) for name, weigh in sgf_properties._WEIGHTS.items()}
-    monkeypatch.setattr(sgf_properties, "_WEIGHTS", weights)
+    weights = {name: counted(weigh) for name, weigh in sgf_properties.WEIGHTS.items()}
+    monkeypatch.setattr(sgf_properties, "WEIGHTS", weights)
     raw = b"(;SZ[9]C[" + words.encode(codec) * 20_000 + b"];B[ee])"
     assert sgf_properties.guess_encoding(raw) == codec
     assert len(weighed) < 10_000

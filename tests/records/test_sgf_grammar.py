@@ -96,7 +96,7 @@ def test_reading_does_not_depend_on_the_chunks(chunk: int, monkeypatch: pytest.M
         b" junk ".join(case[0] for case in CASES if case[0].count(b"(") <= case[0].count(b")")) * 3
     )
     expected = written(data)
-    monkeypatch.setattr(sgf_grammar, "_CHUNK", chunk)
+    monkeypatch.setattr(sgf_grammar, "CHUNK", chunk)
     assert written(data) == expected
     assert len(expected) > 20
 

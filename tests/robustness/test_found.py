@@ -64,7 +64,7 @@ def test_a_process_of_the_web_loads_a_model_once(monkeypatch: pytest.MonkeyPatch
 
     read = DeepNetwork.load
     monkeypatch.setattr(DeepNetwork, "load", load)
-    registry._shared.cache_clear()
+    registry.load_shared.cache_clear()
     ask = Context(tell=lambda part: None, stop=lambda: False)
     for size in (5, 6):
         board = to_value(Board(size))

@@ -312,7 +312,7 @@ def _(place: Place) -> None:
     theirs.mkdir()
     theirs.chmod(0o777)
     place.monkeypatch.setenv("NUMBA_CACHE_DIR", str(theirs))
-    place.monkeypatch.setattr(compiling, "_user_folder", lambda: place.folder / "mine")
+    place.monkeypatch.setattr(compiling, "user_folder", lambda: place.folder / "mine")
     assert compiling.cache_folder.__wrapped__() == place.folder / "mine"
 
 

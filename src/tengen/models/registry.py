@@ -60,7 +60,7 @@ def load_learner(path_or_name: str | os.PathLike[str], *, shared: bool = False) 
     path = find_model(path_or_name)
     if shared:
         now = path.stat()
-        return _shared(path.resolve(), now.st_mtime_ns, now.st_size)
+        return load_shared(path.resolve(), now.st_mtime_ns, now.st_size)
     try:
         return model_class(read_card(path).kind).load(path)
     except ExtensionError as failure:
@@ -75,7 +75,8 @@ def model_class(kind: str) -> type[Any]:
 
 
 @lru_cache(maxsize=_SHARED)
-def _shared(path: Path, changed: int, size: int) -> Any:
+def load_shared(path: Path, changed: int, size: int) -> Any:
+    """Load a model once per process, and anew when its file has changed."""
     return load_learner(path)
 
 

@@ -343,7 +343,7 @@ AT_ONCE = 4
 _MOST_AT_ONCE_ON_GPU = 1024
 _ONE_AT_A_TIME = threading.Lock()
 """Threads share the GPU, and PyTorch's settings of it."""
-_FILES = (Path("/dev/nvidia0"), Path("/dev/dxg"))
+GPU_FILES = (Path("/dev/nvidia0"), Path("/dev/dxg"))
 """Without these a system has no GPU that PyTorch could use here, so PyTorch need not be loaded."""
 
 
@@ -369,7 +369,7 @@ def gpu_wanted() -> str | None:
     """Return the name of the GPU to run networks on, or None for the processor."""
     wanted = os.environ.get(VARIABLE, "auto")
     if wanted == "auto":
-        may = os.name == "nt" or any(file.exists() for file in _FILES)
+        may = os.name == "nt" or any(file.exists() for file in GPU_FILES)
         if not may or find_spec("torch") is None:
             return None
     try:

@@ -30,7 +30,7 @@ from tengen.network.katago_kernels import AREA, CATCHES_BIT, KO_BIT, LADDER_BIT,
 
 _VERSIONS = (8, 9, 10, 15, 16, 17)
 _PLANES, _GLOBALS = 22, 19
-_LARGEST = 1 << 30  # bytes that a network file may have once unpacked
+LARGEST_FILE = 1 << 30  # bytes that a network file may have once unpacked
 _TENSOR = b"@BIN@"
 _WORD = re.compile(rb"[\x00-\x20]*([^\x00-\x20]+)")
 _SCORE_SCALE = 20.0
@@ -104,15 +104,15 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.path, self.at, self.version = path, 0, 0
         try:
-            if path.stat().st_size > _LARGEST:
-                raise ModelError(f"{path}: larger than {_LARGEST >> 20} MB")
+            if path.stat().st_size > LARGEST_FILE:
+                raise ModelError(f"{path}: larger than {LARGEST_FILE >> 20} MB")
             with gzip.open(path) as file:
-                self.data = file.read(_LARGEST + 1)
+                self.data = file.read(LARGEST_FILE + 1)
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or error
             raise ModelError(f"{path}: not a network of KataGo ({reason})") from None
-        if len(self.data) > _LARGEST:
-            raise ModelError(f"{path}: unpacks to more than {_LARGEST >> 20} MB")
+        if len(self.data) > LARGEST_FILE:
+            raise ModelError(f"{path}: unpacks to more than {LARGEST_FILE >> 20} MB")
 
     def fail(self, what: str) -> ModelError:
         return ModelError(f"{self.path}: damaged network of KataGo: {what} at byte {self.at}")

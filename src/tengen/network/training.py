@@ -43,7 +43,7 @@ from tengen.statistics import confidence
 
 _HELD_OUT_EVERY = 100  # one game in this many is held out, to tune on
 _LONGEST_GRADIENT = 2.0
-_JUDGING_GAMES = 100  # held-out games that are needed to calibrate the winner's chances
+JUDGING_GAMES = 100  # held-out games that are needed to calibrate the winner's chances
 REPORT_EVERY = 100  # batches between two reports
 _MEASURE_EVERY = 1000  # batches between two measurements on held-out games
 _HELD_OUT_POSITIONS = 24_576
@@ -402,7 +402,7 @@ class Trainer:
     def calibrate(self, sampler: Sampler) -> float:
         """Scale the winner's logits to fit held-out games; return the factor."""
         judged = [(source, source.decided()) for source in sampler.judging]
-        if sum(len(source.game[at].unique()) for source, at in judged) < _JUDGING_GAMES:
+        if sum(len(source.game[at].unique()) for source, at in judged) < JUDGING_GAMES:
             return 1.0
         self.network.eval()
         logits, won = [], []

@@ -68,7 +68,7 @@ def _connect(address: str) -> Any:
     """Import Ray and join the cluster, unless this process has joined one."""
     ray = import_extra("ray", "ray")
     if not ray.is_initialized():
-        _knock(address)
+        check_address(address)
         ending = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(
@@ -84,7 +84,7 @@ def _connect(address: str) -> Any:
     return ray
 
 
-def _knock(address: str) -> None:
+def check_address(address: str) -> None:
     """Raise `TengenError` unless a cluster answers at the address."""
     if address in ("auto", "local"):
         return

@@ -209,7 +209,7 @@ _PACKED: dict[str, Callable[[BinaryIO], Any]] = {
 _MAGIC = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\0", ".xz"))
 MAX_PIPE_BYTES = 1 << 32  # how much standard input or a pipe may send
 _MAX_UNPACKED = 1 << 36
-_MAX_RATIO, _FREE_UNPACKED = 250, 1 << 26
+_MAX_RATIO, FREE_UNPACKED = 250, 1 << 26
 """How many times its size an archive may unpack to, and what it may always unpack to; records
 shrink to a fifth, rarely to less than a fiftieth."""
 _MAX_READ = 1 << 24  # bytes that a header of an archive may request at once
@@ -369,14 +369,14 @@ def _unpacked(unpacked: IO[bytes], packed: BinaryIO) -> BinaryIO:
     """Limit what a packed stream unpacks to, in proportion to how much of it was read."""
 
     def limit() -> int:
-        return min(_MAX_UNPACKED, max(_FREE_UNPACKED, _MAX_RATIO * packed.tell()))
+        return min(_MAX_UNPACKED, max(FREE_UNPACKED, _MAX_RATIO * packed.tell()))
 
     return cast(BinaryIO, _Limited(unpacked, limit))
 
 
 def _zip_members(stream: BinaryIO, name: str) -> Iterator[RecordStream]:
     # Members may overlap: all of them together are limited, not each by itself.
-    left = max(_FREE_UNPACKED, _MAX_RATIO * os.fstat(stream.fileno()).st_size)
+    left = max(FREE_UNPACKED, _MAX_RATIO * os.fstat(stream.fileno()).st_size)
     with zipfile.ZipFile(stream) as archive:
         for member in sorted(archive.namelist()):
             if not member.endswith("/") and member.lower().endswith(_RECORD_SUFFIXES):

@@ -36,7 +36,7 @@ TOO_LONG = f"a game longer than {MAX_GAME_BYTES:,} bytes"
 ROOT_NAMES = frozenset({"FF", "GM", "SZ"})
 """Properties that only the root of a game may have: inside a tree they reveal the next game."""
 
-_CHUNK = 1 << 20
+CHUNK = 1 << 20
 _START = re.compile(rb"\(\s*+(?:;|[A-Z]{1,2}\s*+\[)")
 _ROOT_START = re.compile(rb"\(\s*+;\s*+(?:FF|GM|SZ|CA|AP)\s*+\[")
 
@@ -418,7 +418,7 @@ class Window:
         if len(held) > MAX_GAME_BYTES:
             return False
         # A long game is read again from its start: grow fast, so that this happens rarely.
-        pieces, wanted = [held], max(_CHUNK, min(3 * len(held), MAX_GAME_BYTES))
+        pieces, wanted = [held], max(CHUNK, min(3 * len(held), MAX_GAME_BYTES))
         while wanted > 0 and not self.final:
             piece = self.stream.read(wanted)
             self.final = not piece

@@ -311,7 +311,7 @@ def guess_encoding(raw: bytes) -> str:
     start = found.start() if found else 0
     sample = raw[start : start + _SAMPLE]
     whole = start + _SAMPLE >= len(raw)
-    scores = {codec: _likeness(sample, codec, whole) for codec in _WEIGHTS}
+    scores = {codec: _likeness(sample, codec, whole) for codec in WEIGHTS}
     for codec in sorted(scores, key=lambda codec: -scores[codec]):
         if scores[codec] > 0.3 and _decodes(raw, codec):
             return codec
@@ -327,7 +327,7 @@ def _likeness(sample: bytes, codec: str, whole: bool) -> float:
     counts = {mark: count for mark, count in Counter(text).items() if mark > "\x7f"}
     if not counts:
         return 0.0
-    weight = _WEIGHTS[codec]
+    weight = WEIGHTS[codec]
     return sum(weight(mark) * count for mark, count in counts.items()) / sum(counts.values())
 
 
@@ -367,7 +367,7 @@ def _korean(character: str) -> float:
     return 1.3 if character in _HANGUL else 0.85 if "\uac00" <= character <= "\ud7a3" else 0.25
 
 
-_WEIGHTS: dict[str, Callable[[str], float]] = {
+WEIGHTS: dict[str, Callable[[str], float]] = {
     "gb18030": _chinese,
     "cp932": _japanese,
     "cp949": _korean,

@@ -114,7 +114,7 @@ def test_samples_of_games_are_the_candidates_and_the_move() -> None:
 def test_a_stopped_training_goes_on_to_the_same_optimum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tengen.papers.move_prediction.training._SAVED_EVERY", 0.0)
+    monkeypatch.setattr("tengen.papers.move_prediction.training.SAVED_EVERY", 0.0)
     games = tasteful_games(12)
     settings = PredictionSettings(top=3, solver="optimum", iterations=12)
     whole = train(games, settings)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tengen.records import GameRecord
 
 GAMES_PER_JOB = 250
-_SAVED_EVERY = 60.0  # seconds, on the way to the optimum
+SAVED_EVERY = 60.0  # seconds, on the way to the optimum
 
 _Report = Callable[[str], None]
 
@@ -213,7 +213,7 @@ def learn_optimum(
     def on_step(step: int, at: optimum.Optimum, state: Callable[[], Any]) -> None:
         if run is not None:
             run.note(step, objective=at.objective, violation=at.violation)
-            if step == 0 or run.due(_SAVED_EVERY):
+            if step == 0 or run.due(SAVED_EVERY):
                 run.save(step, {**learned, **state()})
 
     found = optimum.fit(
