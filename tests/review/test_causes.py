@@ -29,7 +29,8 @@ def played(*moves: str) -> Board:
         ("Q16", "C4", "R14", "answer"),
         ("Q16", "R14", "C4", "direction"),
         ("Q16", "C4", "C6", "local"),
-        ("Q16", "pass", "C6", ""),
+        ("Q16", "pass", "C6", "pass"),
+        ("Q16", "C6", "pass", ""),
         ("pass", "C4", "Q16", "direction"),
     ],
 )

@@ -287,10 +287,13 @@ def test_a_small_loss_is_doubtful_or_nothing(reviewed: Review) -> None:
     assert tree.nodes[1]["DO"] == [b""] and "BM" not in tree.nodes[1]
 
 
-def test_passes_are_never_mistakes(reviewed: Review) -> None:
-    assert [m.points_lost for m in reviewed.moves if m.move == PASS] == [0, 0]
-    early = by_known("(;SZ[5];B[];W[cc])")
-    assert early.moves[0].points_lost == 0 and early.moves[1].points_lost > 0
+def test_a_pass_is_a_mistake_while_the_other_side_would_play_on(reviewed: Review) -> None:
+    # The player that knows no pass would go on after the first; the second ends the game.
+    assert [m.points_lost > 0 for m in reviewed.moves if m.move == PASS] == [True, False]
+    settled = replace(reviewed.positions[1], best=PASS)
+    assert review_move(1, (BLACK, PASS), reviewed.positions[0], settled).points_lost == 0
+    early = by_known("(;SZ[5];B[];W[cc])").moves[0]
+    assert early.points_lost > 0 and early.cause.name == "pass"
 
 
 DAME = ". X . O .\n. X . O .\n. X . O .\n. X . O .\n. X . O ."  # five points between walls

@@ -244,7 +244,7 @@ export interface MoveReview {
 }
 
 /** Why a move is worse than the best one. */
-export type Cause = "" | "group" | "escape" | "answer" | "direction" | "local";
+export type Cause = "" | "group" | "escape" | "answer" | "direction" | "local" | "pass";
 
 /** What a move of yours lost; `asks` while you have to decide what to do about it. */
 export interface Lesson extends MoveReview {

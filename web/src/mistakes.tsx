@@ -28,6 +28,7 @@ export const CAUSES: Record<Exclude<Cause, "">, [name: Key, sentence: Key]> = {
   answer: ["causeAnswer", "whyAnswer"],
   direction: ["causeDirection", "whyDirection"],
   local: ["causeLocal", "whyLocal"],
+  pass: ["causePass", "whyPass"],
 };
 
 /** Say in a sentence what went wrong with a move; nothing where that is not known. */

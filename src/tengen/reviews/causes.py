@@ -20,6 +20,7 @@ SENTENCES = {
     "answer": "It leaves the last move unanswered.",
     "direction": "The better move is in another part of the board.",
     "local": "The better move is nearby.",
+    "pass": "There was more to play for.",
 }
 """What went wrong, by the names of the causes."""
 
@@ -63,7 +64,9 @@ def cause_of(colour: int, move: Point, before: Evaluated, after: Evaluated) -> C
     last one and from the one that was played.
     """
     board, best = before.board, before.best
-    if PASS in (move, best):
+    if move == PASS:
+        return Cause("pass")
+    if best == PASS:
         return NO_CAUSE
     if before.ownership is not None and after.ownership is not None:
         sign = 1.0 if colour == BLACK else -1.0

@@ -565,8 +565,8 @@ def review_move(
 ) -> MoveReview:
     """Compare the positions before and after a move.
 
-    Passes, neutral points, and moves after which the record itself changes stones lose nothing;
-    no move loses more points than the board has.
+    Neutral points, passes after which the other side would pass too, and moves after which the
+    record itself changes stones lose nothing; no move loses more points than the board has.
     """
     colour, move = played
     searched = before.searched and after.searched
@@ -576,7 +576,8 @@ def review_move(
     lost = max(0.0, (start - end) * (1.0 if colour == BLACK else -1.0))
     lost = min(lost, float(before.board.rows * before.board.cols))
     if (
-        move in (PASS, before.best)
+        move == before.best
+        or (move == PASS and after.best == PASS)
         or after.board.is_over
         or _is_edited(played, after)
         or _is_neutral(move, before, after)

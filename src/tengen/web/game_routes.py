@@ -290,7 +290,7 @@ async def answer(request: Request, key: str, answer: ProblemAnswer) -> Json:
     board = to_board(body["board"])
     point = board.to_point(answer.move)
     board.play(point)
-    if "answers" in body or point == PASS:  # a review does not judge passes
+    if "answers" in body or point == PASS:  # a review forgives most passes
         return rate_answer(services.store, body, None, str(point), time.time())
     found = await ask(request, services.playing, "tasks.lesson", board=to_value(board))
     return rate_answer(services.store, body, found["points_lost"], found["move"], time.time())

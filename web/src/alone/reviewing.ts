@@ -158,7 +158,8 @@ function moveReview(board: BoardValue, n: number, before: Evaluated, after: Eval
   const visits = searched ? Math.min(before.visits, after.visits) : 1;
   const [start, end] = searched ? [before.score, after.score] : [before.look.score, after.look.score];
   let lost = Math.min(Math.max(0, (start - end) * (side === BLACK ? 1 : -1)), rows * cols);
-  if (move === PASS || move === before.best || after.look.over || isNeutral(board, move, before, after)) lost = 0;
+  const settled = move === PASS && after.best === PASS;
+  if (settled || move === before.best || after.look.over || isNeutral(board, move, before, after)) lost = 0;
   const error = (R.NETWORK_SCATTER * before.spread) / visits ** 0.25;
   const cause = lost > 0 ? causeOf(board, n, before, after) : { name: "" as const, stones: 0 };
   const verdict = ([["mistake", R.CLEARLY], ["doubtful", R.DOUBTFUL]] as const).find(
@@ -199,7 +200,8 @@ function isNeutral({ size: [rows, cols] }: BoardValue, move: Index, before: Eval
 function causeOf({ moves, size }: BoardValue, n: number, before: Evaluated, after: Evaluated): { name: Cause; stones: number } {
   const [side, move] = moves[n - 1]!;
   const { best, grid } = before;
-  if (move === PASS || best === PASS) return { name: "", stones: 0 };
+  if (move === PASS) return { name: "pass", stones: 0 };
+  if (best === PASS) return { name: "", stones: 0 };
   const sign = side === BLACK ? 1 : -1;
   let [own, theirs] = [0, 0];
   grid.forEach((stone, i) => {
