@@ -17,24 +17,27 @@ from pathlib import Path
 from typing import Any
 
 from tengen.arena.placing import ELO_PER_RANK, elo_of
-from tengen.board import PASS, index_of
+from tengen.board import BLACK, PASS, WHITE, Board, index_of
+from tengen.board.counting import format_result
 from tengen.board.rules import KO_NUMBERS
 from tengen.library import load_network
 from tengen.models.registry import DRAWN_FROM, JUDGE
 from tengen.records.from_board import start_of
+from tengen.web import exhibits, tasks
 from tengen.web.machines import list_opponents, rungs_of
-from tengen.web.positions import rows_of, to_board
+from tengen.web.positions import rows_of, to_board, to_value
 from tengen.web.problems import shipped
 from tengen.web.tasks import STATIC
 from tengen.web.wasm.networks import page_network
+from tengen.web.workers import Context
 
 ROOT = Path(__file__).parents[1]
 _SIZES = (9, 13, 19)
 _RANKS = [*(f"{n} kyu" for n in range(30, 0, -1)), *(f"{n} dan" for n in range(1, 10))]
 
 
-def write(folder: Path) -> None:
-    """Write the folder anew."""
+def write(folder: Path, *, papers: bool = True) -> None:
+    """Write the folder anew; without `papers`, whose tables take minutes, for tests."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(STATIC, folder / "static", ignore=shutil.ignore_patterns("app.js", "*.html"))
     shutil.copyfile(STATIC / "alone.html", folder / "index.html")
@@ -43,7 +46,13 @@ def write(folder: Path) -> None:
     data.mkdir()
     networks = {name: _network(model, data) for name, model in _NETWORKS.items()}
     facts = {"networks": networks, **_facts()}
-    (data / "facts.json").write_text(json.dumps(facts, separators=(",", ":")), encoding="utf-8")
+    _write(data / "facts.json", facts)
+    shown = [_exhibit(one) for one in exhibits.listed()] if papers else []
+    _write(data / "papers.json", shown)
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, separators=(",", ":")), encoding="utf-8")
 
 
 _NETWORKS = {"best": JUDGE, "people": DRAWN_FROM}
@@ -89,6 +98,34 @@ def _problem(one: dict[str, Any]) -> dict[str, Any]:
             "moves": [[c, -1 if p == PASS else index_of(p, rows, cols)] for c, p in board.moves],
         },
     }  # fmt: skip
+
+
+def _exhibit(listed: dict[str, Any]) -> dict[str, Any]:
+    """Return a paper as lists show it, its exhibit, and what its rows say.
+
+    What the machine says to the positions where it fails is computed here, since it needs Python.
+    """
+    name = listed["id"]
+    shown = exhibits.described(name)
+    context = Context(tell=lambda part: None, stop=lambda: False)
+    for failure in shown["failures"]:
+        if shown["machine"]["plays"]:
+            board = Board(failure["size"])
+            for colour, move in failure["moves"]:
+                board.play(move, {"B": BLACK, "W": WHITE}[colour])
+            player = exhibits.player_of(name, exhibits.MACHINE, {})
+            asked = {"board": to_value(board), "player": player, "seed": 0}
+            failure["said"] = tasks.choose(asked, context)["move"]
+        else:
+            board = Board.from_ascii("\n".join(failure["stones"]))
+            at = shown["machine"]["snapshots"][-1]
+            seen = exhibits.see({"board": to_value(board), "paper": name, "at": at}, context)
+            failure["said"] = format_result(round(seen["value"], 1))
+    return {
+        "listed": listed,
+        "exhibit": shown,
+        "results": exhibits.results({"paper": name}, context),
+    }
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     host = tmp_path_factory.mktemp("host")
-    script.write(host / "some" / "folder")
+    script.write(host / "some" / "folder", papers=False)
     serve = partial(Quiet, directory=str(host))
     with ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -62,6 +62,10 @@ def board_of(page: Any, size: int = 9) -> Board:
     return board
 
 
+def wait_for_moves(page: Any, count: int) -> None:
+    page.wait_for_function("n => document.querySelectorAll('.moves li').length >= n", arg=count)
+
+
 @pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
 def test_a_whole_game_is_played_counted_and_reviewed(
     site: str,
@@ -83,18 +87,18 @@ def test_a_whole_game_is_played_counted_and_reviewed(
         board = board_of(page)
         move = format_gtp(int(helper.choose(board, np.random.default_rng(1))), 9, 9)
         if move == "pass":
-            page.get_by_role("button", name="Pass", exact=True).click()
-            if window is PHONE:
+            page.get_by_label("Type a move").fill("pass")
+            page.get_by_role("button", name="Play", exact=True).click()
+            page.wait_for_function(
+                "n => document.querySelectorAll('.moves li').length > n"
+                " || document.querySelector('.question')",
+                arg=len(board.moves),
+            )
+            if page.locator(".question").count():  # the page says that it loses points
                 page.get_by_role("button", name="Yes, pass").click()
         else:
             click(page, move)
-        page.wait_for_function(
-            "n => document.querySelectorAll('.moves li').length > n"
-            " || document.querySelector('.question')",
-            arg=len(board.moves),
-        )
-        if page.locator(".question").count():
-            page.get_by_role("button", name="Yes, pass").click()
+        wait_for_moves(page, len(board.moves) + 1)
     page.get_by_role("button", name="Accept the count").click()
     page.get_by_text(re.compile("you (win|lose)")).wait_for()
     with page.expect_download() as download:
@@ -109,6 +113,7 @@ def test_a_whole_game_is_played_counted_and_reviewed(
     ).first.wait_for()
     # A search of every doubt would take minutes: only look once at each position.
     page.goto(f"{site}#/review")
+    page.locator("ul.games li").first.wait_for()
     if page.get_by_role("button", name="Cancel all").count():
         page.get_by_role("button", name="Cancel all").click()
         page.get_by_role("button", name="Yes, delete them").click()
@@ -127,10 +132,6 @@ def test_it_works_without_a_network_after_one_load(
     page = open_page(f"{site}#/play", **DESK)
     page.locator(".preparing").wait_for(state="detached")
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    page.reload()  # now the service worker sees every request, and keeps the networks
-    page.get_by_role("button", name="Begin").wait_for()
-    page.locator(".preparing").wait_for(state="detached")
-    page.wait_for_timeout(500)
     page.context.set_offline(True)
     page.reload()
     begin(page)
@@ -144,10 +145,9 @@ def test_a_game_survives_a_killed_tab(
 ) -> None:
     page = open_page(f"{site}#/play", **DESK)
     begin(page, "Two people")
-    for move in ("E5", "D3", "C7"):
+    for n, move in enumerate(("E5", "D3", "C7"), 1):
         click(page, move)
-        page.locator(".board .shudan-marker_point").first.wait_for()
-    page.locator(".moves li").nth(2).wait_for(state="attached")
+        wait_for_moves(page, n)
     address = page.url
     other = page.context.new_page()
     page.close()
@@ -162,10 +162,9 @@ def test_new_zealand_rules_allow_suicide(
     page.get_by_text("Handicap, komi, rules, clock").click()
     page.get_by_label("Rules").select_option("new_zealand")
     begin(page, "Two people")
-    for move in ("J1", "A8", "J2", "B9", "J3", "B8", "A9"):
+    for n, move in enumerate(("J1", "A8", "J2", "B9", "J3", "B8", "A9"), 1):
         click(page, move)
-        page.wait_for_timeout(100)
-    page.locator(".moves li").nth(6).wait_for(state="attached")
+        wait_for_moves(page, n)
     # The stone in the corner took itself off.
     assert page.locator(".board .shudan-vertex.shudan-sign_1").count() == 3
 

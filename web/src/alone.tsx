@@ -8,7 +8,7 @@ import { Store } from "./alone/store";
 import { Workers, type Parts } from "./engine/workers";
 import { t } from "./i18n";
 import { sayWhy, show } from "./main";
-import { compiled, loadKernels } from "./positions";
+import { compiled, fastest, loadKernels } from "./positions";
 
 /** The files that `make site` wrote. */
 interface Files extends Facts {
@@ -58,7 +58,7 @@ function Loading({ total, follow }: { total: number; follow: (take: (bytes: numb
 
 async function start(): Promise<void> {
   const facts = fetch("data/facts.json").then((answer) => answer.json() as Promise<Files>);
-  const module = await compiled();
+  const module = await compiled(fastest());
   const engine = await loadKernels(module);
   const { networks, ...rest } = await facts.catch(() => {
     throw new ApiError(t("notLoaded", { file: "data/facts.json" }), 0);

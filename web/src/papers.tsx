@@ -1,7 +1,7 @@
 // The papers: a list, and one exhibit for each, made of what its folder and its rows say.
 
 import { useEffect, useState } from "preact/hooks";
-import { api, type BoardState, type Machine } from "./api";
+import { api, backend, type BoardState, type Machine } from "./api";
 import { Board } from "./board";
 import { Duel } from "./duel";
 import { t } from "./i18n";
@@ -26,6 +26,8 @@ interface Failure extends BoardState {
   right: string;
   size: number;
   moves: Move[];
+  /** What the machine says, where it cannot be asked. */
+  said?: string;
 }
 
 interface Exhibit extends Listed {
@@ -70,14 +72,18 @@ function List() {
           </li>
         ))}
       </ul>
-      <h2>{t("paperMore")}</h2>
-      <ul>
-        {(["see", "laboratory", "arena"] as const).map((page) => (
-          <li key={page}>
-            <a href={`#/${page}`}>{t(page)}</a>
-          </li>
-        ))}
-      </ul>
+      {backend.offers("machines") && (
+        <>
+          <h2>{t("paperMore")}</h2>
+          <ul>
+            {(["see", "laboratory", "arena"] as const).map((page) => (
+              <li key={page}>
+                <a href={`#/${page}`}>{t(page)}</a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </main>
   );
 }
@@ -101,7 +107,7 @@ function ExhibitPage({ id }: { id: string }) {
   const [exhibit] = useLoaded<Exhibit>(`/papers/${encodeURIComponent(id)}`);
   const [results, trouble] = useResults(id);
   if (!exhibit) return <Loading />;
-  const { machine } = exhibit;
+  const machine = backend.offers("machines") ? exhibit.machine : null;
   return (
     <main class="wide papers">
       <p>
@@ -168,8 +174,9 @@ function ExhibitPage({ id }: { id: string }) {
 
 /** A position with the machine's move or count, asked of the machine now, and the right one. */
 function Fails({ id, failure, machine }: { id: string; failure: Failure; machine: Machine }) {
-  const [move, setMove] = useState("");
+  const [move, setMove] = useState(failure.said ?? "");
   useEffect(() => {
+    if (failure.said) return;
     const stop = new AbortController();
     const place = `/papers/${encodeURIComponent(id)}`;
     const ask = async () => {

@@ -22,7 +22,14 @@ export interface Facts {
   problems: Problem[];
 }
 
-const OFFERED = ["home", "play", "review", "problems", "study", "score", "library", "player", "export"];
+const OFFERED = ["home", "play", "review", "problems", "study", "score", "library", "papers", "player", "export"];
+
+/** A paper, in a file of its own beside the other facts. */
+interface Shown {
+  listed: { id: string };
+  exhibit: object;
+  results: object;
+}
 
 interface Request {
   /** The variable parts of the path. */
@@ -89,6 +96,11 @@ export class Alone implements Backend {
       if (!found[number - 1]) throw new ApiError(t("gameOf", { n: found.length }), 422);
       return { one: found[number - 1]!, games: found.length };
     };
+    const paper = async (id: string) => {
+      const found = (await shownPapers()).find(({ listed }) => listed.id === id);
+      if (!found) throw new ApiError(t("notHere"), 404);
+      return found;
+    };
     return {
       "GET /preparing": () => ({ steps: null }),
       "GET /opponents": () => facts.opponents,
@@ -151,7 +163,17 @@ export class Alone implements Backend {
         const { one, games } = await first(body, query, Number(query.get("game") ?? 1));
         return { ...whole(engine, one), games };
       },
+      "GET /papers": async () => (await shownPapers()).map(({ listed }) => listed),
+      "GET /papers/:id": async ({ names }) => (await paper(names[0]!)).exhibit,
+      "GET /papers/:id/results": async ({ names }) => (await paper(names[0]!)).results,
       "POST /everything": async ({ body }) => ({ added: await store.import(typeof body === "string" ? body : await body.text()) }),
     };
   }
+}
+
+async function shownPapers(): Promise<Shown[]> {
+  const file = "data/papers.json";
+  const answer = await fetch(file).catch(() => null);
+  if (!answer?.ok) throw new ApiError(t("notLoaded", { file }), 0);
+  return answer.json();
 }

@@ -1,4 +1,4 @@
-"""Compile the entries to `tengen.wasm`, and write their types for TypeScript.
+"""Compile the entries to `tengen.wasm`, twice, and write their types for TypeScript.
 
     python -m tengen.web.wasm.build [--check]
 
@@ -26,8 +26,10 @@ from typing import Any, NamedTuple
 _HERE = Path(__file__).parent
 _PACKAGE = _HERE.parents[1]
 _ROOT = _PACKAGE.parents[1]
-MODULE = _ROOT / "web" / "public" / "tengen.wasm"
-SERVED = _PACKAGE / "web" / "static" / "tengen.wasm"
+_PUBLIC, _STATIC = _ROOT / "web" / "public", _PACKAGE / "web" / "static"
+MODULE = _PUBLIC / "tengen.wasm"
+RELAXED = _PUBLIC / "tengen-relaxed.wasm"
+"""The same for browsers with relaxed SIMD, which multiply and add at once."""
 TYPES = _ROOT / "web" / "src" / "engine" / "kernels.ts"
 
 _TRIPLE = "wasm32-unknown-unknown"
@@ -160,14 +162,14 @@ def _linker() -> str:
     sys.exit("wasm-ld is missing: install LLVM's linker (Debian: lld; macOS: brew install lld)")
 
 
-def _compile(entries: list[_Entry], out: Path) -> None:
+def _compile(entries: list[_Entry], out: Path, features: str) -> None:
     """Write the module of all entries."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(_TRIPLE).create_target_machine(
-        cpu="generic", features=_FEATURES, opt=3, reloc="static", codemodel="small"
+        cpu="generic", features=features, opt=3, reloc="static", codemodel="small"
     )
     head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{_TRIPLE}"\n'
     runtime = (_HERE / "runtime.ll").read_text(encoding="utf-8")
@@ -218,10 +220,15 @@ def digest() -> str:
 
 def is_current() -> bool:
     """Return whether the built files belong to the sources."""
-    if not (MODULE.exists() and SERVED.exists() and TYPES.exists()):
+    modules = MODULE, RELAXED
+    if not all(path.exists() for path in (*modules, *map(_served, modules), TYPES)):
         return False
-    same = MODULE.read_bytes() == SERVED.read_bytes()
+    same = all(module.read_bytes() == _served(module).read_bytes() for module in modules)
     return same and f"// {digest()}\n" in TYPES.read_text(encoding="utf-8")
+
+
+def _served(module: Path) -> Path:
+    return _STATIC / module.name
 
 
 def _constants() -> list[str]:
@@ -378,12 +385,13 @@ def main() -> None:
     from tengen.web.wasm.entries import ENTRIES
 
     entries = [_Entry(name, function) for name, function in ENTRIES.items()]
-    _compile(entries, MODULE)
-    SERVED.parent.mkdir(exist_ok=True)
-    shutil.copyfile(MODULE, SERVED)
+    _STATIC.mkdir(exist_ok=True)
+    for module, features in ((MODULE, _FEATURES), (RELAXED, f"{_FEATURES},+relaxed-simd")):
+        _compile(entries, module, features)
+        shutil.copyfile(module, _served(module))
+        print(f"{module.relative_to(_ROOT)}: {len(module.read_bytes())} bytes")
     TYPES.parent.mkdir(exist_ok=True)
     TYPES.write_text(_types(entries), encoding="utf-8")
-    print(f"{MODULE.relative_to(_ROOT)}: {len(MODULE.read_bytes())} bytes")
 
 
 if __name__ == "__main__":
