@@ -15,8 +15,6 @@ interface Files extends Facts {
   networks: Record<"best" | "people", { file: string; bytes: number }>;
 }
 
-const MOST_WORKERS = 8;
-
 /** Load a file and say how far it is. */
 async function loaded(file: string, take: (bytes: number) => void): Promise<ArrayBuffer> {
   const answer = await fetch(file).catch(() => null);
@@ -66,7 +64,7 @@ async function start(): Promise<void> {
   const store = await Store.open();
   let give: (parts: Parts) => void;
   const parts = new Promise<Parts>((resolve) => (give = resolve));
-  const cores = Math.min(Math.max(navigator.hardwareConcurrency || 2, 1), MOST_WORKERS);
+  const cores = navigator.hardwareConcurrency || 2;
   const backend = new Alone(store, engine, new Workers(parts, cores), rest);
   const script = new URL("static/worker.js", document.baseURI).href;
   const load = async (take: (bytes: number) => void) => {

@@ -1,5 +1,5 @@
 // Written by tengen.web.wasm.build from entries.py; do not edit. Digest of the sources:
-// 41af783e0f4fc1329976f11b4bd95bee
+// e70216389fe5dae1b40192b98d609cc8
 
 /** A place in the memory of the kernels, in bytes. */
 export type Address = number;

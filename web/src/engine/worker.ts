@@ -3,7 +3,7 @@
 import { Engine } from "./memory";
 import { Network } from "./network";
 import { Judge } from "./judge";
-import { TASKS, type Task, type Workplace } from "./tasks";
+import { TASKS, type Position, type Task, type Workplace } from "./tasks";
 
 export type Question =
   | { what: "load"; module: WebAssembly.Module; best: ArrayBuffer; people: ArrayBuffer }
@@ -16,7 +16,10 @@ export type Answer =
   | { what: "done"; id: number; value: unknown }
   | { what: "failed"; id: number; message: string };
 
+let parts: Extract<Question, { what: "load" }>;
+/** What tasks on boards of one size work with: laid out for another size, a network takes as much memory again. */
 let place: Omit<Workplace, "tell" | "pause">;
+let size = "";
 const stopped = new Set<number>();
 
 const tell = (answer: Answer) => postMessage(answer);
@@ -24,15 +27,14 @@ const tell = (answer: Answer) => postMessage(answer);
 addEventListener("message", async ({ data }: MessageEvent<Question>) => {
   if (data.what === "stop") stopped.add(data.id);
   else if (data.what === "load") {
-    const engine = await Engine.load(data.module);
-    const best = new Network(engine, data.best);
-    place = { engine, best, people: new Network(engine, data.people), judge: new Judge(best) };
+    parts = data;
     tell({ what: "loaded" });
   } else {
     const { id, task, given } = data;
     const pause = () => new Promise<boolean>((resume) => setTimeout(() => resume(stopped.has(id)))); // a message may come in
     try {
       const work = TASKS[task] as Task<unknown, unknown>;
+      await prepare(given as { position: Position });
       const value = await work(given, { ...place, pause, tell: (value) => tell({ what: "part", id, value }) });
       tell({ what: "done", id, value });
     } catch (failure) {
@@ -41,3 +43,11 @@ addEventListener("message", async ({ data }: MessageEvent<Question>) => {
     stopped.delete(id);
   }
 });
+
+async function prepare({ position: { rows, cols } }: { position: Position }): Promise<void> {
+  if (size === `${rows}x${cols}`) return;
+  const engine = await Engine.load(parts.module);
+  const best = new Network(engine, parts.best);
+  place = { engine, best, people: new Network(engine, parts.people), judge: new Judge(best) };
+  size = `${rows}x${cols}`;
+}

@@ -1,6 +1,6 @@
 // Web Workers that do tasks, so that the page never waits; each does one task at a time.
 
-import type { TASKS, Task } from "./tasks";
+import type { Position, TASKS, Task } from "./tasks";
 import type { Answer, Question } from "./worker";
 
 type Name = keyof typeof TASKS;
@@ -32,6 +32,10 @@ export interface Parts {
   people: ArrayBuffer;
 }
 
+// A worker takes about 60 MB on boards of up to 9 lines and 100 MB on larger ones.
+const SMALL = 9;
+const [MOST_ON_SMALL, MOST_ON_LARGE] = [4, 2];
+
 const ENDED = () => new DOMException("the task was ended", "AbortError");
 
 export class Workers {
@@ -41,11 +45,17 @@ export class Workers {
   private starting = 0;
   private last = 0;
 
-  /** Workers are started when they are needed and their parts are there, `most` of them. */
+  /** Workers are started when they are needed and their parts are there, one for each of `cores` that memory allows. */
   constructor(
     private readonly parts: Promise<Parts>,
-    private readonly most: number,
+    private readonly cores: number,
   ) {}
+
+  /** Return how many may work at once on a job's board. */
+  private most({ given }: Job): number {
+    const { rows, cols } = (given as { position: Position }).position;
+    return Math.min(this.cores, Math.max(rows, cols) > SMALL ? MOST_ON_LARGE : MOST_ON_SMALL);
+  }
 
   /** Do a task. A signal ends it early: one that has begun returns what it has found. */
   run<N extends Name>(task: N, given: Given<N>, how: How = {}): Promise<Found<N>> {
@@ -68,12 +78,18 @@ export class Workers {
   }
 
   private next(): void {
-    while (this.idle.length && this.waiting.length) {
-      const [worker, job] = [this.idle.pop()!, this.waiting.shift()!];
+    for (let job; (job = this.waiting[0]) && this.running.size < this.most(job); ) {
+      while (this.idle.length + this.running.size > this.most(job)) this.idle.shift()!.terminate();
+      const worker = this.idle.pop();
+      if (!worker) {
+        const wanted = Math.min(this.waiting.length, this.most(job) - this.running.size);
+        while (this.starting < wanted) void this.start();
+        return;
+      }
+      this.waiting.shift();
       this.running.set(worker, job);
       this.ask(worker, { what: "do", id: job.id, task: job.task, given: job.given });
     }
-    if (this.waiting.length > this.starting && this.starting + this.running.size < this.most) void this.start();
   }
 
   private async start(): Promise<void> {

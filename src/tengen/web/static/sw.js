@@ -4,12 +4,24 @@
 const CACHE = "tengen";
 const HOME = new URL("./", location).pathname;
 const FILES = ["app.css", "icon.svg", "manifest.webmanifest", "tengen.wasm"];
-const SCRIPTS = location.search ? ["alone.js", "worker.js"] : ["app.js"];
+const ALONE = location.search === "?alone";
+const SCRIPTS = ALONE ? ["alone.js", "worker.js", "tengen-relaxed.wasm"] : ["app.js"];
 
-addEventListener("install", (event) => {
+/** Return the facts of the page without a server, and its networks. */
+async function facts() {
+  const names = ["facts.json", "papers.json"];
+  const { networks } = await fetch(`${HOME}data/facts.json`).then((answer) => answer.json());
+  return [...names, ...Object.values(networks).map(({ file }) => file)].map((name) => `${HOME}data/${name}`);
+}
+
+async function install() {
   const shell = [HOME, ...[...FILES, ...SCRIPTS].map((name) => `${HOME}static/${name}`)];
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(shell)).then(() => skipWaiting()));
-});
+  const cache = await caches.open(CACHE);
+  await cache.addAll(ALONE ? [...shell, ...(await facts())] : shell);
+  await skipWaiting();
+}
+
+addEventListener("install", (event) => event.waitUntil(install()));
 
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 
