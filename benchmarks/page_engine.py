@@ -110,12 +110,13 @@ def levels(folder: Path, count: int, size: int, rng: np.random.Generator, seed: 
     for name in (JUDGE, DRAWN_FROM):
         (folder / name).write_bytes(page_network(load_network(name)))
     numbers = list(LEVELS)
-    asked, wanted = [], []
+    asked: list[dict[str, Any]] = []
+    wanted: list[int | str] = []
     for i, board in enumerate(positions(count, size, rng)):
         level = numbers[i % len(numbers)]
         move = choose_move(TengenPlayer(level=level), board, SEARCHING_JUDGE, seed=seed)
-        special = {PASS: -1, RESIGN: "resign"}
-        wanted.append(special.get(move, move if move in special else index_of(move, size, size)))
+        ends: dict[int, int | str] = {PASS: -1, RESIGN: "resign"}
+        wanted.append(ends[move] if move in ends else index_of(move, size, size))
         rules, komi = board.rules.name, board.komi
         asked.append({"size": size, "rules": rules, "komi": komi, "moves": indices(board),
                       "level": str(level), "seed": seed})  # fmt: skip
