@@ -40,8 +40,8 @@ def bundled(driver: str, folder: Path) -> Path:
     out = folder / f"{driver}.mjs"
     source = ROOT / "tests" / "web" / "engine" / f"{driver}.ts"
     esbuild = ROOT / "web" / "node_modules" / ".bin" / "esbuild"
-    command = [esbuild, source, "--bundle", "--format=esm", "--platform=node", f"--outfile={out}"]
-    subprocess.run([*command, "--log-level=warning"], check=True)
+    how = ["--bundle", "--format=esm", "--platform=node", "--log-level=warning"]
+    subprocess.run([str(esbuild), str(source), f"--outfile={out}", *how], check=True)
     return out
 
 
