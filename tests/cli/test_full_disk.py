@@ -52,7 +52,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "json", "html", "sgf"])
+@pytest.mark.parametrize("kind", ["csv", "sgf"])
 def test_an_export_leaves_the_old_file(kind: str, results: Path, tmp_path: Path) -> None:
     out = tmp_path / f"out.{kind}"
     out.write_text("old")
@@ -111,7 +111,8 @@ def test_a_tournament_goes_on_when_there_is_room_again(tmp_path: Path, tengen: T
 
 
 def test_a_training_goes_on_when_there_is_room_again(tmp_path: Path, tengen: Tengen) -> None:
-    words = "train opening-evolution --size 5 --generations 3 --seed 3 --quiet --out"
+    few = "--size 5 --generations 3 --population 4 --moves 3"
+    words = f"train opening-evolution {few} --seed 3 --quiet --out"
     calm, wild = tmp_path / "calm", tmp_path / "wild"
     tengen(words, calm)
     on_a_full_disk(2000, *words.split(), wild)

@@ -78,9 +78,9 @@ def test_a_review_tells_what_is_new_and_ends_as_sgf_and_table(client, wait_for):
 def test_an_interrupted_review_equals_one_that_never_stopped(make_server, wait_for):
     server = make_server()
     with server.client() as client:
-        [whole] = add(client, SHORT, visits=20)
+        [whole] = add(client, SHORT, visits=8)
         expected = finished(client, wait_for, whole["id"])["parts"]
-        [broken] = add(client, SHORT, visits=20)
+        [broken] = add(client, SHORT, visits=8)
         wait_for(lambda: len(client.get(f"/api/reviews/{broken['id']}").json()["parts"]) >= 3)
         server.kill()
         server.start()

@@ -139,8 +139,8 @@ def test_a_token_is_asked_for(make_server):
         assert client.get("/api/games", headers={"host": "evil.example"}).status_code == 421
 
 
-@pytest.mark.parametrize("token", ["a;b+cdef#12345", 'quote " & space, 100 %', "größer als 7 字"])
-def test_every_token_opens_the_printed_address_and_stays_in_the_cookie(make_server, token):
+def test_any_token_opens_the_printed_address_and_stays_in_the_cookie(make_server):
+    token = 'a;b+c#1, quote " & space, 100 %, größer als 7 字'
     server = make_server("--token", token)
     with httpx.Client(timeout=60, follow_redirects=True) as client:
         assert client.get(f"http://127.0.0.1:{server.port}/").status_code == 401
