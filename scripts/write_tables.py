@@ -6,6 +6,7 @@ replaced.
 rows PAPER claims|questions|settings|citation   of a paper, named as in `tengen.papers`
 rows PAPER KEY                                  a table of its report
 rows all headlines                              the headline claims of all papers
+rows one headline                               the first of each paper
 rows ladder SIZE                                a shipped ladder
 rows levels all                                 the levels of `tengen` on the shipped ladders
 rows ranks all                                  the lines that ranks are estimated from, tested
@@ -59,6 +60,7 @@ def written(text: str, links: str = "") -> str:
         source, name = found[2], found[3]
         wide = {
             "all": lambda _: _headlines(links),
+            "one": lambda _: _headlines(links, most=1),
             "ladder": _ladder,
             "levels": lambda _: _levels(),
             "matches": _matches,
@@ -102,18 +104,16 @@ def _of_paper(name: str, part: str) -> str:
     return _table(table.columns, table.rows) + (f"\n{table.note}\n" if table.note else "")
 
 
-def _headlines(links: str) -> str:
-    """Return the headline claims of all papers, each with a link to the paper's page."""
+def _headlines(links: str, most: int | None = None) -> str:
+    """Return the first headline claims of each paper, with links to the papers' pages."""
     rows = []
     for name, paper in papers().items():
-        for result in _report(name).claims:
-            claim = result.claim
-            if claim.headline:
-                word = claim_row(result)[-1]
-                page = f"[{paper.cited}]({links}{_page(name)})"
-                ours = f"{show_estimate(result.ours, claim.unit)}, {claim_units(result)}"
-                said = show(claim.figure, None, claim.unit)
-                rows.append([page, f"{claim.where}: {claim.what}", said, ours, word])
+        page = f"[{paper.cited}]({links}{_page(name)})"
+        for result in [each for each in _report(name).claims if each.claim.headline][:most]:
+            claim, word = result.claim, claim_row(result)[-1]
+            ours = f"{show_estimate(result.ours, claim.unit)}, {claim_units(result)}"
+            said = show(claim.figure, None, claim.unit)
+            rows.append([page, f"{claim.where}: {claim.what}", said, ours, word])
     return _table(["paper", "claim", "paper's figure", "here", "verdict"], rows)
 
 
