@@ -61,11 +61,12 @@ export function Explore() {
     corner ? setCorner(false) : setMoves(moves.slice(0, -1)),
   );
 
-  const add = async (file: File) => {
+  /** Index a file, or the games that ship. */
+  const add = async (file?: File) => {
     setAdding(true);
     try {
-      const query = new URLSearchParams({ name: file.name });
-      const made = await api<Collection & Answer["about"]>(`/collections?${query}`, { body: file });
+      const path = file ? `/collections?${new URLSearchParams({ name: file.name })}` : "/collections/ladders";
+      const made = await api<Collection & Answer["about"]>(path, { method: "POST", body: file });
       reload();
       setChosen(made.id);
       setMoves([]);
@@ -141,9 +142,16 @@ export function Explore() {
           </Drop>
         </div>
         {empty && (
-          <p class="note">
-            {t("exploreEmpty")} <code>tengen web --collection GAMES</code>
-          </p>
+          <>
+            <p class="note">
+              {t("exploreEmpty")} <code>tengen web --collection GAMES</code>
+            </p>
+            <p class="actions">
+              <button class="primary" disabled={adding} onClick={() => void add()}>
+                {t("exploreLadders")}
+              </button>
+            </p>
+          </>
         )}
         <div class="actions">
           <button onClick={back} disabled={!moves.length}>

@@ -24,7 +24,7 @@ from tengen.models import read_metrics
 from tengen.models.registry import opinions_on
 from tengen.records import GameRecord, loads
 from tengen.web.machines import move_probabilities
-from tengen.web.positions import likely_moves, to_board, unpacked
+from tengen.web.positions import likely_moves, packed, to_board, unpacked
 from tengen.web.settings import Settings
 from tengen.web.store import UnknownItemError
 from tengen.web.workers import Context, Json
@@ -171,6 +171,16 @@ def index_upload(arguments: Json, context: Context) -> Json:
             return {**_entry(build([games], out)), "out": str(out)}
         except RecordError as wrong:
             raise RecordError(str(wrong).replace(str(games), games.name)) from None
+
+
+def index_ladders(arguments: Json, context: Context) -> Json:
+    """Index the games of the shipped ladders, for those who have no collection yet."""
+    games = []
+    for path in sorted(LADDERS.glob("*.sqlite")):
+        with Database.look(path) as database:
+            games += [row.sgf for row in database.games()]
+    upload = packed("\n".join(games).encode("utf-8"), "ladders.sgf")
+    return index_upload({**arguments, **upload}, context)
 
 
 def explore_openings(arguments: Json, context: Context) -> Json:

@@ -165,9 +165,19 @@ async def add(
     request: Request, data: Upload, name: Annotated[str, Query(max_length=200)] = "games.sgf"
 ) -> Json:
     """Index the games of a file or an archive, and keep the index."""
+    return await _indexed(request, "artifacts.index_upload", packed(data, name))
+
+
+@router.post("/collections/ladders", status_code=201, **_OPENINGS)
+async def add_ladders(request: Request) -> Json:
+    """Index the games of the shipped ladders, and keep the index."""
+    return await _indexed(request, "artifacts.index_ladders", {})
+
+
+async def _indexed(request: Request, task: str, arguments: Json) -> Json:
     services = services_of(request)
-    arguments = {**packed(data, name), "folder": str(artifacts.dropped(services.settings))}
-    task, limit = "artifacts.index_upload", artifacts.INDEX_SECONDS
+    arguments = {**arguments, "folder": str(artifacts.dropped(services.settings))}
+    limit = artifacts.INDEX_SECONDS
     made = await ask(request, services.exploring, task, limit=limit, **arguments)
     out = made.pop("out")
     entry = next(o for o in artifacts.collections(services.settings) if str(o.path) == out)

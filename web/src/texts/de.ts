@@ -416,6 +416,7 @@ export const de: Texts = {
   dropCollection: "eine Sammlung hierher ziehen",
   readingGames: "Liest die Partien …",
   exploreEmpty: "Zieh Partien hierher (SGF, zip oder tar) oder starte",
+  exploreLadders: "Partien von Tengens Stufen erkunden",
   startAgain: "Von vorn",
   cornerOnly: "Nur die Ecke",
   noneWasHere: "keine von {all} Partien war in {n} Zügen hier.",

@@ -429,6 +429,7 @@ export const en = {
   dropCollection: "drop a collection",
   readingGames: "Reading the games …",
   exploreEmpty: "Drop games (SGF, zip or tar), or start",
+  exploreLadders: "Explore the games of Tengen's levels",
   startAgain: "Start again",
   cornerOnly: "Corner only",
   noneWasHere: "none of {all} games was here within {n} moves.",

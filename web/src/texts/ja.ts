@@ -416,6 +416,7 @@ export const ja: Texts = {
   dropCollection: "棋譜集をドロップ",
   readingGames: "棋譜を読んでいます …",
   exploreEmpty: "棋譜(SGF、zip、tar)をドロップするか、次のように起動:",
+  exploreLadders: "Tengenの各レベルの対局を見る",
   startAgain: "最初から",
   cornerOnly: "隅だけ",
   noneWasHere: "{n}手までにこの局面になった碁は{all}局中ありません。",

@@ -416,6 +416,7 @@ export const ko: Texts = {
   dropCollection: "기보 모음을 놓으세요",
   readingGames: "기보를 읽는 중 …",
   exploreEmpty: "기보(SGF, zip, tar)를 놓거나 다음으로 시작:",
+  exploreLadders: "Tengen 단계들의 대국 살펴보기",
   startAgain: "처음부터",
   cornerOnly: "귀만",
   noneWasHere: "{all}판 중 {n}수 안에 이 국면은 없었습니다.",

@@ -416,6 +416,7 @@ export const zh: Texts = {
   dropCollection: "拖入棋谱集",
   readingGames: "正在读取棋谱 …",
   exploreEmpty: "拖入棋谱(SGF、zip或tar),或启动",
+  exploreLadders: "浏览Tengen各级别的对局",
   startAgain: "重新开始",
   cornerOnly: "只看角部",
   noneWasHere: "{n}手之内,{all}局中没有出现这个局面。",
