@@ -1,12 +1,30 @@
-"""A slow, obviously right Go board to hold the fast one against: dictionaries and flood fill, no
-caches.
-"""
+"""Slow and obviously right: what is connected on a grid, and a Go board without caches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+
+import numpy as np
 
 Place = tuple[int, int]
+
+
+def around(grid: np.ndarray, place: Place) -> list[Place]:
+    """Return the neighbours of a point."""
+    (r, c), (rows, cols) = place, grid.shape
+    near = ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1))
+    return [(y, x) for y, x in near if 0 <= y < rows and 0 <= x < cols]
+
+
+def spread(grid: np.ndarray, place: Place, values: Collection[int] = ()) -> frozenset[Place]:
+    """Return the connected points with these values, its own by default, that contain `place`."""
+    wanted, seen, todo = values or {grid[place]}, {place}, [place]
+    while todo:
+        for q in around(grid, todo.pop()):
+            if q not in seen and grid[q] in wanted:
+                seen.add(q)
+                todo.append(q)
+    return frozenset(seen)
 
 
 class ReferenceBoard:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.board.reference import around, spread
 
 from tengen.board import Board, Rules
 from tengen.board.counting import (
@@ -282,21 +283,10 @@ def slow_plain(grid: np.ndarray, dead: np.ndarray) -> np.ndarray:
     """Flood from every empty point anew: obviously right."""
     board = np.where(dead, 0, grid)
     owner = np.zeros_like(grid)
-    rows, cols = grid.shape
-    for start in np.argwhere(board == 0):
-        todo, seen, touched = [tuple(start)], {tuple(start)}, set()
-        while todo:
-            r, c = todo.pop()
-            for y, x in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)):
-                if not (0 <= y < rows and 0 <= x < cols):
-                    continue
-                if board[y, x]:
-                    touched.add(int(board[y, x]))
-                elif (y, x) not in seen:
-                    seen.add((y, x))
-                    todo.append((y, x))
+    for start in map(tuple, np.argwhere(board == 0)):
+        touched = {board[q] for p in spread(board, start) for q in around(board, p)} - {0}
         if len(touched) == 1:
-            owner[tuple(start)] = touched.pop()
+            owner[start] = touched.pop()
     return owner
 
 

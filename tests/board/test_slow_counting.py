@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.board.reference import around
 
 from tengen.board import BLACK, PASS, WHITE, Board, play_random
 from tengen.board.counting import count_area, count_territory
 
-Grid = tuple[tuple[int, ...], ...]
 Place = tuple[int, int]
 
 
-def beside(grid: Grid, place: Place) -> Iterator[Place]:
-    row, col = place
-    for r, c in ((row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)):
-        if 0 <= r < len(grid) and 0 <= c < len(grid[0]):
-            yield r, c
-
-
-def at(grid: Grid, place: Place) -> int:
-    return grid[place[0]][place[1]]
-
-
-def alike(grid: Grid, place: Place) -> frozenset[Place]:
-    """Return the points of one colour, or the empty ones, that hang together with a point."""
-    found, todo = {place}, [place]
-    while todo:
-        for q in beside(grid, todo.pop()):
-            if q not in found and at(grid, q) == at(grid, place):
-                found.add(q)
-                todo.append(q)
-    return frozenset(found)
-
-
-def around(grid: Grid, places: frozenset[Place]) -> set[int]:
-    return {at(grid, q) for p in places for q in beside(grid, p) if q not in places}
+def colours_around(grid: np.ndarray, places: frozenset[Place]) -> set[int]:
+    return {grid[q] for p in places for q in around(grid, p) if q not in places}
 
 
 @settings(max_examples=60)
@@ -61,18 +37,18 @@ def test_territory_and_area_differ_by_the_stones_played(
     assert area.score - territory.score == black - white
 
 
-def hanging(grid: Grid, place: Place, links: set[Place]) -> frozenset[Place]:
+def hanging(grid: np.ndarray, place: Place, links: set[Place]) -> frozenset[Place]:
     """Return a stone's group: stones of its colour, and the links between them."""
     found, todo = {place}, [place]
     while todo:
-        for q in beside(grid, todo.pop()):
-            if q not in found and (at(grid, q) == at(grid, place) or q in links):
+        for q in around(grid, todo.pop()):
+            if q not in found and (grid[q] == grid[place] or q in links):
                 found.add(q)
                 todo.append(q)
     return frozenset(found)
 
 
-def count_slowly(grid: Grid, colour: int) -> tuple[set[Place], set[Place]]:
+def count_slowly(grid: np.ndarray, colour: int) -> tuple[set[Place], set[Place]]:
     """Return a side's territory and what it has to fill; no two empty points are neighbours.
 
     A point is an eye of the one colour around it. Blocks hang together by their eyes and by the
@@ -80,43 +56,43 @@ def count_slowly(grid: Grid, colour: int) -> tuple[set[Place], set[Place]]:
     around it do not; it has to be filled if a side of it has no other eye. A group with fewer than
     two true eyes is in seki and has no territory.
     """
-    empty = [p for p in np.ndindex(len(grid), len(grid[0])) if at(grid, p) == 0]
-    eyes = {p for p in empty if around(grid, frozenset([p])) == {colour}}
+    empty = [p for p in np.ndindex(len(grid), len(grid[0])) if grid[p] == 0]
+    eyes = {p for p in empty if colours_around(grid, frozenset([p])) == {colour}}
     links = eyes | {p for p in empty if not cut_at(grid, p, 3 - colour)}
-    sides = {p: [hanging(grid, q, links - {p}) for q in beside(grid, p)] for p in eyes}
+    sides = {p: [hanging(grid, q, links - {p}) for q in around(grid, p)] for p in eyes}
     true = {p for p in eyes if len(set(sides[p])) == 1}
     living = {p for p in eyes if len(true & frozenset().union(*sides[p], {p})) >= 2}
     filled = {p for p in living - true if not all(side & true for side in sides[p])}
     return living - filled, filled
 
 
-def cut_at(grid: Grid, place: Place, enemy: int) -> bool:
+def cut_at(grid: np.ndarray, place: Place, enemy: int) -> bool:
     """Return whether a point lies between two stones of the enemy, or one and the edge."""
     (r, c), rows, cols = place, len(grid), len(grid[0])
     for pair in (((r - 1, c), (r + 1, c)), ((r, c - 1), (r, c + 1))):
-        there = [at(grid, p) if 0 <= p[0] < rows and 0 <= p[1] < cols else None for p in pair]
+        there = [grid[p] if 0 <= p[0] < rows and 0 <= p[1] < cols else None for p in pair]
         if enemy in there and set(there) <= {enemy, None}:
             return True
     return False
 
 
 @st.composite
-def full_boards(draw: st.DrawFn) -> Grid:
+def full_boards(draw: st.DrawFn) -> np.ndarray:
     """Boards without neighbouring empty points: long blocks, many eyes."""
     rows, cols = draw(st.integers(2, 7)), draw(st.integers(2, 7))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     split = np.add.outer(rng.normal(0, 1, rows), rng.normal(0, 1, cols))
     grid = np.where(split + rng.normal(0, 0.5, (rows, cols)) > 0, BLACK, WHITE)
     for r, c in rng.permutation(list(np.ndindex(rows, cols)))[: int(rng.integers(rows * cols))]:
-        if all(grid[q] for q in beside(tuple(map(tuple, grid)), (r, c))):
+        if all(grid[q] for q in around(grid, (r, c))):
             grid[r, c] = 0
-    return tuple(tuple(int(c) for c in row) for row in grid)
+    return grid.astype(np.int8)
 
 
 @settings(max_examples=400)
 @given(full_boards())
-def test_territory_eyes_and_seki_are_those_of_the_slow_count(grid: Grid) -> None:
-    count = count_territory(np.array(grid, np.int8))
+def test_territory_eyes_and_seki_are_those_of_the_slow_count(grid: np.ndarray) -> None:
+    count = count_territory(grid)
     must_fill = set[Place]()
     for colour in (BLACK, WHITE):
         territory, filled = count_slowly(grid, colour)

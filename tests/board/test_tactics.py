@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.board.reference import around, spread
 
 from tengen.board.counting import unconditional
 from tengen.board.layout_kernels import BLACK, BORDER, WHITE
@@ -23,25 +24,8 @@ def read(picture: str) -> np.ndarray:
 # ----- The slow reference -----
 
 
-def around(grid: np.ndarray, spot: Spot) -> list[Spot]:
-    r, c = spot
-    near = ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1))
-    return [(y, x) for y, x in near if 0 <= y < grid.shape[0] and 0 <= x < grid.shape[1]]
-
-
-def spread(grid: np.ndarray, spot: Spot, values: set[int]) -> frozenset[Spot]:
-    """Return the connected points of these values that contain `spot`."""
-    seen, todo = {spot}, [spot]
-    while todo:
-        for q in around(grid, todo.pop()):
-            if q not in seen and int(grid[q]) in values:
-                seen.add(q)
-                todo.append(q)
-    return frozenset(seen)
-
-
 def block(grid: np.ndarray, spot: Spot) -> frozenset[Spot]:
-    return spread(grid, spot, {int(grid[spot])})
+    return spread(grid, spot)
 
 
 def slow_liberties(grid: np.ndarray, spot: Spot) -> set[Spot]:

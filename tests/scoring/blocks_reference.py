@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.board.reference import around, spread
 
 from tengen.board import Board, play_random
 from tengen.board.counting import count_territory, unconditional
@@ -35,23 +36,11 @@ class Reference:
         self.number, self.parts = {}, []
         for p in self.points:
             if p not in self.number:
-                self.parts.append(self.flood(p, grid == grid[p]))
+                self.parts.append(spread(grid, p))
                 self.number |= dict.fromkeys(self.parts[-1], len(self.parts) - 1)
 
-    def flood(self, p, mask):
-        """Return the connected points of a mask around p."""
-        found, todo = {p}, [p]
-        while todo:
-            for q in self.near(todo.pop()):
-                if q not in found and mask[q]:
-                    found.add(q)
-                    todo.append(q)
-        return frozenset(found)
-
     def near(self, p):
-        r, c = p
-        around = ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1))
-        return [(a, b) for a, b in around if 0 <= a < self.rows and 0 <= b < self.cols]
+        return around(self.grid, p)
 
     def rim(self, points):
         return {q for p in points for q in self.near(p)} - set(points)
@@ -72,7 +61,7 @@ class Reference:
                 if self.libs(block) == {p}:
                     for stone in block:
                         grid[stone] = 0
-        return len({q for q in self.rim(self.flood(p, grid == colour)) if grid[q] == 0})
+        return len({q for q in self.rim(spread(grid, p)) if grid[q] == 0})
 
     def edges(self, p):
         return sorted((p[0], self.rows - 1 - p[0], p[1], self.cols - 1 - p[1]))[:2]
@@ -154,7 +143,7 @@ class Reference:
     def areas(self, colour):
         """Return the connected sets of points that do not hold a colour."""
         other = self.grid != colour
-        return {self.flood(p, other) for p in self.points if other[p]}
+        return {spread(other, p) for p in self.points if other[p]}
 
 
 class Context(Reference):

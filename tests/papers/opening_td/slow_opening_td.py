@@ -6,36 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.board.reference import around, spread
 
 Grid = NDArray[np.int8]
 Array = NDArray[np.float64]
 
 
-def blocks_of(grid: Grid) -> list[set[tuple[int, int]]]:
+def blocks_of(grid: Grid) -> set[frozenset[tuple[int, int]]]:
     """Return the blocks of stones by flood fill."""
-    rows, cols = grid.shape
-    seen: set[tuple[int, int]] = set()
-    found = []
-    for start in np.ndindex(rows, cols):
-        if grid[start] == 0 or start in seen:
-            continue
-        block, todo = set(), [start]
-        while todo:
-            point = todo.pop()
-            if point in block:
-                continue
-            block.add(point)
-            todo += [q for q in around(point, rows, cols) if grid[q] == grid[start]]
-        seen |= block
-        found.append(block)
-    return found
-
-
-def around(point: tuple[int, int], rows: int, cols: int) -> list[tuple[int, int]]:
-    """Return the neighbours of a point."""
-    r, c = point
-    every = [(r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)]
-    return [(y, x) for y, x in every if 0 <= y < rows and 0 <= x < cols]
+    return {spread(grid, place) for place in np.ndindex(grid.shape) if grid[place]}
 
 
 def images(grid: Grid) -> list[Grid]:
@@ -80,7 +59,7 @@ def inputs(
     facts = {}
     for block in blocks_of(image):
         colour = image[next(iter(block))]
-        liberties = {q for p in block for q in around(p, rows, cols) if image[q] == 0}
+        liberties = {q for p in block for q in around(image, p) if image[q] == 0}
         close = [
             q
             for q in np.ndindex(rows, cols)
