@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,7 +14,6 @@ from tests.needs import need
 from tengen.board import Board, index_of, play_random
 from tengen.errors import SpecError
 from tengen.network import DESIGNS, NetworkSettings, Shard, layers, settings
-from tengen.network.engine import torch_or_refuse
 from tengen.network.settings import check_design
 
 torch = need("torch")
@@ -174,22 +172,6 @@ def test_muon_steps_alike_in_all_directions_of_a_kernel() -> None:
     Muon([weight], 0.1).step()
     steps = -torch.diagonal(weight.detach())
     assert (steps > 0).all() and steps.max() < 2 * steps[:3].min()
-
-
-def test_a_missing_pytorch_is_reported_with_the_command_that_helps(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert torch_or_refuse() is torch
-    real = builtins.__import__
-
-    def without(name: str, *rest: Any, **more: Any) -> Any:
-        if name == "torch":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(SpecError, match=r"tengen-go\[torch\]"):
-        torch_or_refuse()
 
 
 def test_one_rate_is_set_for_both_optimizers() -> None:
