@@ -138,7 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--positions", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[9, 13, 19])
+    parser.add_argument("--sizes", type=int, nargs="*", default=[9, 13, 19])
     parser.add_argument("--levels-on", type=int, nargs="*", default=[9])
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)

@@ -102,7 +102,7 @@ export function Home() {
             </p>
           )}
         </Card>
-        {backend.offers("papers") && (
+        {backend.offers("machines") && (
           <Card
             title="homePapers"
             about="homePapersAbout"

@@ -32,9 +32,10 @@ export interface Parts {
   people: ArrayBuffer;
 }
 
-// A worker takes about 60 MB on boards of up to 9 lines and 100 MB on larger ones.
+// A worker takes about 60 MB on boards of up to 9 lines and twice that on larger ones.
 const SMALL = 9;
-const [MOST_ON_SMALL, MOST_ON_LARGE] = [4, 2];
+const { deviceMemory = 8 } = navigator as { deviceMemory?: number }; // gigabytes, if the browser tells
+const [MOST_ON_SMALL, MOST_ON_LARGE] = deviceMemory < 8 ? [2, 1] : [4, 2];
 
 const ENDED = () => new DOMException("the task was ended", "AbortError");
 

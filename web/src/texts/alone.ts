@@ -25,7 +25,7 @@ const en = {
   storageFull: "Nothing can be stored: the browser's storage is full. The last change was not made; export your games, then delete some.",
   notExported: "This file holds no games that this page exported.",
   exportAll: "Export everything",
-  importAll: "Import",
+  importAll: "Import a file that was exported",
   imported: "{n} entries were added.",
   storedHere: "Games, reviews and problems are kept in this browser only.",
 };
@@ -56,7 +56,7 @@ const de: Words = {
   storageFull: "Es lässt sich nichts speichern: Der Speicher des Browsers ist voll. Die letzte Änderung gilt nicht; sichern Sie Ihre Partien und löschen Sie einige.",
   notExported: "Diese Datei enthält keine Partien, die diese Seite gesichert hat.",
   exportAll: "Alles sichern",
-  importAll: "Einlesen",
+  importAll: "Eine gesicherte Datei einlesen",
   imported: "{n} Einträge kamen hinzu.",
   storedHere: "Partien, Besprechungen und Aufgaben bleiben nur in diesem Browser.",
 };
@@ -86,7 +86,7 @@ const ja: Words = {
   storageFull: "保存できません。ブラウザの保存領域がいっぱいです。最後の変更は行われていません。対局を書き出してから、いくつか削除してください。",
   notExported: "このファイルには、このページが書き出した対局がありません。",
   exportAll: "すべて書き出す",
-  importAll: "読み込む",
+  importAll: "書き出したファイルを読み込む",
   imported: "{n} 件を追加しました。",
   storedHere: "対局、検討、問題はこのブラウザだけに保存されます。",
 };
@@ -116,7 +116,7 @@ const zh: Words = {
   storageFull: "无法保存：浏览器的存储空间已满。最后一次更改没有生效；请导出棋局，然后删除一些。",
   notExported: "此文件不含本页面导出的棋局。",
   exportAll: "全部导出",
-  importAll: "导入",
+  importAll: "导入已导出的文件",
   imported: "已添加 {n} 项。",
   storedHere: "棋局、复盘和题目只保存在此浏览器中。",
 };
@@ -146,7 +146,7 @@ const ko: Words = {
   storageFull: "저장할 수 없습니다. 브라우저 저장 공간이 가득 찼습니다. 마지막 변경은 적용되지 않았습니다. 대국을 내보낸 뒤 몇 개를 지우세요.",
   notExported: "이 파일에는 이 페이지가 내보낸 대국이 없습니다.",
   exportAll: "모두 내보내기",
-  importAll: "가져오기",
+  importAll: "내보낸 파일 가져오기",
   imported: "{n}개 항목을 추가했습니다.",
   storedHere: "대국, 복기, 문제는 이 브라우저에만 저장됩니다.",
 };
