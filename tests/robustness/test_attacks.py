@@ -48,8 +48,6 @@ def test_damaged_inputs_end_in_a_line(name: str) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes as Linux does")
 @pytest.mark.parametrize("name", sorted(killing.ATTACKS))
 def test_kills_change_nothing(name: str) -> None:
-    if "Ray" in name:
-        need("ray")
     if name.endswith(" network") or "self-play" in name:
         need("torch")
     attack(name, KILLS, seed=2)
