@@ -101,12 +101,13 @@ def _rules(territory: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 
 class Labeller:
-    """Labels positions with the teacher, always `size` at a time: it is compiled for one size."""
+    """Labels positions with the teacher, always `size` at a time: it may be compiled for one."""
 
     def __init__(self, teacher: Teacher, device: torch.device, pool: ThreadPoolExecutor) -> None:
         self.device, self.pool = device, pool
         self.ask: Callable[..., Any] = teacher.prepare(device).eval()
-        if device.type == "cuda":
+        # Compiled by PyTorch 2.11, a transformer failed twice on an H200, for unknown reasons.
+        if device.type == "cuda" and not teacher.has_attention:
             self.ask = torch.compile(self.ask, dynamic=False)
 
     def put(self, array: NDArray[Any]) -> Tensor:
