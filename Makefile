@@ -87,6 +87,7 @@ test-oldest test-newest:  ## the quick tests with the lowest versions that pypro
 	$(PYTHON) -m venv build/$@
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --upgrade --resolution $(RESOLUTION) --editable '.[lab,dev]'
+	$(BIN)/tengen compile
 	$(PYTEST) --bare $(QUICK)
 
 test-slow: setup  ## thousands of games, kills, clusters

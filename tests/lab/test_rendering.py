@@ -25,6 +25,7 @@ PLOTS = {
     "lines": Plot("F <2>", "games", "wins", [LINE, LINE], rules={"paper": 3.0}),
     "logarithmic": Plot("L", "batches", "error", [line("a", range(50), range(1, 51))], log=True),
     "bars": Bars("B", "%", ["x", "y"], [Series("here", [1, -2], [[0, 2], [-3, 0]])]),
+    "one bar": Bars("B", "%", ["x"], [Series("here", [1], [[1, 2]])]),
     "dots": Dots("D", "Elo", [Dot("a", 1.0, 0.0, 2.0), Dot("b", 0.0, 0.0, 0.0)]),
 }
 
