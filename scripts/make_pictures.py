@@ -139,7 +139,7 @@ def see(url: str) -> None:
         page.locator("button.picture").nth(5).wait_for(timeout=400_000)
         page.locator(".placeholder").last.wait_for(state="detached", timeout=400_000)
         page.wait_for_timeout(2000)
-        page.locator("h2").first.evaluate("title => title.scrollIntoView()")
+        page.locator(".sight h2").first.evaluate("title => title.scrollIntoView()")
 
     shoot("see", f"{url}/#/see", look)
 
