@@ -194,7 +194,8 @@ def test_a_full_storage_says_so_and_loses_nothing(
     click(page, "E5")
     page.locator(".moves li").first.wait_for(state="attached")
     page.evaluate(
-        "IDBObjectStore.prototype.put = () => { throw new DOMException('', 'QuotaExceededError') }"
+        "() => { IDBObjectStore.prototype.put ="
+        " () => { throw new DOMException('', 'QuotaExceededError') } }"
     )
     click(page, "D3")
     page.get_by_text("storage is full").wait_for()

@@ -74,7 +74,17 @@ async function start(): Promise<void> {
   show(backend, "sw.js?alone");
   const bar = document.createElement("div");
   document.body.prepend(bar);
-  render(<Loading total={networks.best.bytes + networks.people.bytes} follow={load} />, bar);
+  render(
+    <>
+      {!store.lasts && (
+        <p class="preparing" role="alert">
+          {t("storageRefused")}
+        </p>
+      )}
+      <Loading total={networks.best.bytes + networks.people.bytes} follow={load} />
+    </>,
+    bar,
+  );
 }
 
 start().catch(sayWhy);

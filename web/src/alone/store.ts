@@ -2,7 +2,6 @@
 
 import { ApiError } from "../api";
 import { t } from "../i18n";
-import { complain } from "../status";
 
 export type Kind = "game" | "review" | "problem" | "tags";
 
@@ -69,9 +68,13 @@ function memory(): Shelf {
 }
 
 export class Store {
-  private constructor(private readonly shelf: Shelf) {}
+  private constructor(
+    private readonly shelf: Shelf,
+    /** Whether it lasts longer than the page. */
+    readonly lasts: boolean,
+  ) {}
 
-  /** Open the browser's database; where it is refused, say so and keep everything until the page is closed. */
+  /** Open the browser's database; where it is refused, keep everything until the page is closed. */
   static async open(): Promise<Store> {
     try {
       const request = indexedDB.open(NAME, 1);
@@ -80,10 +83,9 @@ export class Store {
       // Another tab may bring a newer version of the page.
       base.onversionchange = () => base.close();
       void navigator.storage?.persist?.().catch(() => {});
-      return new Store(database(base));
+      return new Store(database(base), true);
     } catch {
-      setTimeout(() => complain(t("storageRefused")));
-      return new Store(memory());
+      return new Store(memory(), false);
     }
   }
 
