@@ -26,7 +26,7 @@ const found = games.flatMap(({ size, rules, komi, moves }) =>
     for (const move of line) if (!board.play(move)) throw new Error(`move ${move} was refused`);
     const search = new Search(network, board, komi, Number(visits));
     search.run(Number(visits));
-    const { candidates } = search;
+    const { candidates } = search.report;
     search.close();
     board.close();
     return candidates.map(({ move, visits, score }) => [move, visits, score]);
