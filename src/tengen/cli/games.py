@@ -289,21 +289,11 @@ def review(
     of the page is written after the first pass. Several games fill a folder with one page per game,
     an index, a table of all moves and a summary of the players; --resume continues.
     """
-    from tengen.records.corpus import packed_games
     from tengen.reviews.batch import review_library
     from tengen.reviews.player import write_player
     from tengen.web.tasks import review_page
 
-    faults: list[str] = []
-    if game is not None and len(files) != 1:
-        raise TengenError(f"--game {game}: of which file? {', '.join(files)}")
-    jobs = list(packed_games(files, faults.append))
-    if game is not None:
-        jobs, faults = [job for job in jobs if job.game == game][:1], []
-        if not jobs:
-            raise TengenError(f"{files[0]}: there is no game {game}")
-    if not jobs:
-        raise TengenError(f"{', '.join(files)}: no game could be read")
+    jobs, faults = _read_games(files, game)
     if len(jobs) == 1 and not faults and not Path(files[0]).is_dir() and not resume:
         if player_name is not None:
             raise TengenError("--player-name is for the reviews of several games")
@@ -328,6 +318,23 @@ def review(
     pages = [] if player_name is None else write_player(folder, good, player_name)
     if not shown.as_json(values):
         _print_reviews(len(values), folder, pages)
+
+
+def _read_games(files: list[str], game: int | None) -> tuple[list[PackedGame], list[str]]:
+    """Return the games, or one of a file by its number, and what is wrong with the others."""
+    from tengen.records.corpus import packed_games
+
+    faults: list[str] = []
+    if game is not None and len(files) != 1:
+        raise TengenError(f"--game {game}: of which file? {', '.join(files)}")
+    jobs = list(packed_games(files, faults.append))
+    if game is not None:
+        jobs, faults = [job for job in jobs if job.game == game][:1], []
+        if not jobs:
+            raise TengenError(f"{files[0]}: there is no game {game}")
+    if not jobs:
+        raise TengenError(f"{', '.join(files)}: no game could be read")
+    return jobs, faults
 
 
 def _print_reviews(games: int, folder: Path, pages: Sequence[Path]) -> None:

@@ -77,7 +77,9 @@ def _bars(axes: Any, figure: Bars) -> None:
         values = np.array(entry.values, np.float64)
         low, high = np.transpose(entry.intervals) if entry.intervals else (values, values)
         # Lists, because Matplotlib takes an array of one value for a number.
-        error = np.clip([values - low, high - values], 0, None).tolist() if entry.intervals else None
+        error = (
+            np.clip([values - low, high - values], 0, None).tolist() if entry.intervals else None
+        )
         axes.bar(
             at, values, width * 0.92, yerr=error, color=COLOURS[number % len(COLOURS)],
             label=entry.name, ecolor=INK, error_kw={"elinewidth": 1},
