@@ -7,7 +7,7 @@ best 1, 5, ... 80 candidates. Moves of equal rank share a hit, so hits may be fr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from tengen.gtp.client import find_program
 from tengen.lab.evidence import NewRows
 from tengen.lab.steps import Experiment, LabContext, Row
 from tengen.models.settings import fingerprint, to_plain
-from tengen.papers.move_prediction import MovePredictor, PredictionSettings, questions
+from tengen.papers.move_prediction import MovePredictor, questions
 from tengen.papers.move_prediction.kernels import PLIES_PER_PHASE
 from tengen.papers.move_prediction.patterns import telling_patterns
 from tengen.papers.move_prediction.sources import GameSource
@@ -60,15 +60,23 @@ class PredictionTables(GameSource):
         found = []
         for each in range(seed, seed + self.trainings):
             found += [
+                Training(games, WIDTH, TOP, by, each)
+                for by in self.solvers
+                for games in sorted(self.sizes, reverse=True)
+            ]
+            found += [Training(self.top_games, WIDTH, top, solver, each) for top in self.tops]
+            found += [
                 Training(games, width, TOP, solver, each)
                 for games in self.width_games
                 for width in self.widths
             ]
-            found += [Training(self.top_games, WIDTH, top, solver, each) for top in self.tops]
-            found += [
-                Training(games, WIDTH, TOP, by, each) for games in self.sizes for by in self.solvers
-            ]
         return list(dict.fromkeys(found))
+
+    @property
+    def measurement(self) -> str:
+        """What the result of a training depends on, whichever others are planned."""
+        source = self.made, self.board, self.train, self.test, self.test_games
+        return fingerprint(source, self.iterations)
 
 
 def tables(context: LabContext, size: PredictionTables) -> Sequence[NewRows]:
@@ -80,11 +88,13 @@ def tables(context: LabContext, size: PredictionTables) -> Sequence[NewRows]:
     rows: list[Row] = []
     trainings: list[Row] = []
     phases: list[Row] = []
+    # A folder may be given other trainings later: those it has already serve again.
+    any_plan = replace(context, step=f"move-prediction {size.measurement}")
     for done, each in enumerate(plan):
         text = f"{each.games} games, W = {each.width:g}, n = {each.top}, {each.solver}"
         context.at(0.2 + 0.75 * done / len(plan), text)
         measured = partial(measure_training, context, size, each, train, test)
-        found = context.once(repr(each), measured)
+        found = any_plan.once(repr(each), measured)
         rows += [{**asdict(each), **row} for row in found["games"]]
         trainings.append({**asdict(each), **found["training"]})
         if each == Training(max(size.sizes, default=0), solver=size.solvers[0], seed=context.seed):
@@ -100,8 +110,8 @@ def tables(context: LabContext, size: PredictionTables) -> Sequence[NewRows]:
     ]
     if size.patterns:
         context.at(0.95, "patterns")
-        learnt = plan[-1].settings() if plan else PredictionSettings()
-        patterns = telling_patterns(train, learnt, size.patterns)
+        largest = max(plan, key=lambda each: each.games, default=Training(len(train)))
+        patterns = telling_patterns(train, largest.settings(), size.patterns)
         made.append(NewRows("move-prediction-patterns", patterns, seeds[:1], settings))
     return [each for each in made if each.rows]
 
