@@ -55,22 +55,20 @@ class PredictionTables(GameSource):
     patterns: int = 12  # patterns to draw
 
     def plan(self, seed: int) -> list[Training]:
-        """Return the trainings, each once."""
+        """Return the trainings, each once, those of fewer games first."""
         solver = self.solvers[0]
         found = []
         for each in range(seed, seed + self.trainings):
-            found += [
-                Training(games, WIDTH, TOP, by, each)
-                for by in self.solvers
-                for games in sorted(self.sizes, reverse=True)
-            ]
             found += [Training(self.top_games, WIDTH, top, solver, each) for top in self.tops]
             found += [
                 Training(games, width, TOP, solver, each)
                 for games in self.width_games
                 for width in self.widths
             ]
-        return list(dict.fromkeys(found))
+            found += [
+                Training(games, WIDTH, TOP, by, each) for by in self.solvers for games in self.sizes
+            ]
+        return sorted(dict.fromkeys(found), key=lambda training: training.games)
 
     @property
     def measurement(self) -> str:
