@@ -290,6 +290,14 @@ def test_every_machine_says_what_it_sees(client):
     assert client.post("/api/see/nobody", json={"size": 9}).status_code == 422
 
 
+def test_every_machine_leads_to_a_page_about_it(client):
+    links = {machine["id"]: machine["link"] for machine in client.get("/api/machines").json()}
+    assert links["opening-td"] == "#/papers/opening-td" != links["tengen-judge"]
+    for link in links.values():
+        place = link.replace("#/papers", "/api/papers")
+        assert client.get(place).status_code == 200, link
+
+
 def test_files_are_shown_without_being_kept(client):
     answer = client.post("/api/records?name=../../x.sgf", content=SHORT.encode(), headers=SGF)
     found = answer.json()

@@ -16,7 +16,7 @@ interface Machine {
   title: string;
   about: string;
   paper: string;
-  guide: string;
+  link: string;
   models: Record<string, string>;
 }
 
@@ -100,7 +100,7 @@ export function See() {
       title: t("search"),
       about: t("searchAbout"),
       paper: "",
-      guide: "players",
+      link: "/guide/players",
       models: {},
     },
   ];
@@ -196,7 +196,7 @@ function Heading({ machine, model }: { machine: Machine; model?: string }) {
         {model && (
           <>
             {t("model")} <code>{model}</code>.{" "}
-            <a href={`/guide/${machine.guide}`} target="_blank" rel="noopener">
+            <a href={machine.link} target="_blank" rel="noopener">
               {t("guide")}
             </a>
           </>

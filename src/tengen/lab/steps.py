@@ -79,7 +79,7 @@ class LabContext:
             return path
         if self.collection is None:
             raise TengenError(f"{name}: this step needs the folder of the game collections")
-        raise TengenError(f"{path}: no such file; docs/guide/games.md says where to get it")
+        raise TengenError(f"{path}: no such file; `tengen games build` makes the collections")
 
     def between(self, low: float, high: float, note: str) -> Report:
         """Return a callback (done, total) that moves the step's share from `low` to `high`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -176,7 +176,7 @@ class Machine:
     title: str
     about: str
     paper: str
-    guide: str  # the page of the guide in `docs/guide`
+    link: str  # the address that tells more: the paper's exhibit, or a page of the guide
     models: dict[str, str]  # model by board (`9x9`), or for all boards (empty key)
 
 
@@ -189,11 +189,10 @@ def machines() -> list[Machine]:
     ]
     views.sort(key=lambda pair: pair[1].order)
     known, taken, found = papers(), set[str](), []
-    others = extensions.from_elsewhere(extensions.MODELS)  # no page of ours is about them
     for kind, view in views:
         paper = known[kind].cited if kind in known else ""
-        guide = "extending" if kind in others else kind
-        found.append(Machine(view.id or kind, view.title, view.about, paper, guide, view.models))
+        link = _about(kind, known)
+        found.append(Machine(view.id or kind, view.title, view.about, paper, link, view.models))
         taken |= {*view.models.values(), *view.instead_of}
     shown = {kind for kind, _ in views if kind in known}  # other models of these are not listed
     for entry in list_models():
@@ -201,9 +200,16 @@ def machines() -> list[Machine]:
         if card is not None and card.kind not in shown and name not in taken:
             boards = {f"{rows}x{cols}": name for rows, cols in getattr(card, "sizes", None) or ()}
             paper = known[card.kind].cited if card.kind in known else ""
-            guide = "extending" if card.kind in others else card.kind
-            found.append(Machine(name, name, card.what, paper, guide, boards or {"": name}))
+            link = _about(card.kind, known)
+            found.append(Machine(name, name, card.what, paper, link, boards or {"": name}))
     return found
+
+
+def _about(kind: str, known: Collection[str]) -> str:
+    """Return the address of what tells more about models of a kind."""
+    if kind in known:
+        return f"#/papers/{kind}"
+    return "/guide/network" if kind == "network" else "/guide/extending"
 
 
 def see(arguments: Json, context: Context) -> Json:
