@@ -22,10 +22,17 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tengen.extras import DISTRIBUTION
+
 pytestmark = pytest.mark.wheel
 
 ROOT = Path(__file__).parents[1]
-GAME = "(;GM[1]FF[4]SZ[9]KM[6.5]RU[Japanese];B[ee];W[ce];B[cd];W[dd];B[de];W[cf];B[bd];W[df])"
+# Longer than what the pages look at: the position before the 30th move.
+GAME = (
+    "(;GM[1]FF[4]SZ[9]KM[7.5]RU[Japanese];B[ab];W[da];B[ei];W[ce];B[cb];W[ff];B[ee];W[ef];B[df]"
+    ";W[de];B[dg];W[ed];B[db];W[eb];B[fc];W[ec];B[fe];W[ge];B[fd];W[gc];B[fb];W[gb];B[be];W[fa]"
+    ";B[hf];W[cf];B[bf];W[cg];B[ch];W[fg];B[bg];W[dh])"
+)
 
 IMPORT_EVERYTHING = """
 import importlib, pkgutil, tengen
@@ -113,8 +120,9 @@ def installed(wheel: Path, python: str, extra: str = "", *pinned: str) -> Iterat
         subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
         install = [folder / "venv/bin/python", "-m", "pip", "install", "--quiet", "--no-compile"]
         subprocess.run([*install, f"{wheel}{extra}", *pinned], check=True)
-        (folder / "elsewhere").mkdir()
-        (folder / "elsewhere" / "game.sgf").write_text(GAME)
+        (folder / "elsewhere" / "games").mkdir(parents=True)
+        for place in ("game.sgf", "games/game.sgf"):
+            (folder / "elsewhere" / place).write_text(GAME)
         yield folder / "venv/bin/tengen"
 
 
@@ -221,16 +229,57 @@ def test_the_page_serves_before_anything_is_compiled(tengen: Path, tmp_path: Pat
             server.terminate()
 
 
-def test_commands_answer(tengen: Path) -> None:
-    version = start(tengen, "--version")
-    assert version.returncode == 0 and version.stdout.startswith("tengen, version ")
-    genmove = start(tengen, "gtp", "--player", "maxlib", text="boardsize 9\ngenmove b\n")
-    answers = [line for line in genmove.stdout.splitlines() if line.startswith("=")]
-    assert len(answers) == 2 and len(answers[1]) > 3, genmove.stderr
-    assert genmove.stderr.count("compiling kernels") == 1
-    predict = start(tengen, "predict", "game.sgf", "--json")
-    assert predict.returncode == 0 and '"' in predict.stdout, predict.stderr
-    score = start(tengen, "score", "game.sgf", "--json")
-    assert score.returncode == 0 and '"' in score.stdout, score.stderr
+def commands_of(page: str) -> list[str]:
+    """Return the commands in a page's blocks and sentences, without the remarks beside them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    shown = re.findall(r"^    (tengen .*)$", text, re.M) + re.findall(r"`(tengen [^`]*)`", text)
+    return list(dict.fromkeys(re.sub(r"\s+#.*", "", command) for command in shown))
+
+
+# What a person types into the commands that ask.
+TYPED = {
+    "tengen play --size 9 --player tengen:level=3": "E5\nhelp\nquit\n",
+    "tengen gtp": "boardsize 9\nplay b E5\ngenmove w\nquit\n",
+    "tengen analysis": '{"id":"a","rules":"chinese","komi":7.5,"boardXSize":9,"boardYSize":9,'
+    '"moves":[["B","E5"]],"maxVisits":10}\n',
+}
+PAGES = ("README.md", "docs/tutorial/players.md")
+SAID = sorted({command for page in PAGES for command in commands_of(page)})
+# These have tests of their own, or the pages show them with a file, too.
+ELSEWHERE = {"tengen web", "tengen lab opening-evolution", "tengen score", "tengen predict"}
+
+
+def test_what_the_first_pages_say_works_in_an_empty_folder(tengen: Path) -> None:
+    assert len(SAID) > 9 and {*TYPED, *ELSEWHERE} <= {*SAID}
+    for command in SAID:
+        if command not in ELSEWHERE:
+            done = start(tengen, *command.split()[1:], text=TYPED.get(command, ""))
+            assert done.returncode == 0 and done.stdout, (command, done.stderr)
     again = start(tengen, "score", "game.sgf")
     assert again.returncode == 0 and "compiling" not in again.stderr
+
+
+def test_the_sessions_of_readme_and_tutorial_run(tengen: Path) -> None:
+    options = ("-o", "ELLIPSIS", "-o", "NORMALIZE_WHITESPACE")
+    for page in ("README.md", "docs/tutorial/python.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        blocks = re.findall(r"^```python\n(.*?)^```$", text, re.S | re.M)
+        (tengen.parents[2] / "elsewhere" / "session.txt").write_text("\n".join(blocks), "utf-8")
+        done = start(tengen.with_name("python"), "-m", "doctest", *options, "session.txt")
+        assert blocks and done.returncode == 0, done.stdout
+
+
+def test_a_missing_extra_names_this_distribution(tengen: Path, wheel: Path) -> None:
+    done = start(tengen, "lab", "opening-evolution")
+    [line] = done.stderr.splitlines()
+    assert done.returncode == 1 and f"pip install '{DISTRIBUTION}[lab]'" in line
+    assert wheel.name.startswith(DISTRIBUTION.replace("-", "_"))
+
+
+@pytest.mark.slow
+def test_a_paper_is_reproduced_as_the_readme_says(wheel: Path) -> None:
+    with installed(wheel, sys.executable, "[lab]") as program:
+        done = start(program, "lab", "opening-evolution")
+        assert done.returncode == 0, done.stderr
+        page = program.parents[2] / "elsewhere" / "runs" / "lab" / "report.html"
+        assert "Kendall" in page.read_text("utf-8")

@@ -246,7 +246,7 @@ def test_looking_goes_on_from_a_larger_board_to_a_smaller_one(server, open_page,
     deep = page.get_by_role("region", name="Deep network")
     click(page, "D4", 13)
     page.locator(".see-board .shudan-vertex.shudan-sign_1").wait_for()
-    deep.get_by_role("button", name="wishes").click()
+    deep.get_by_role("button", name="suggested moves").click()
     page.locator(".see-board .shudan-heat").first.wait_for()
 
     page.route("**/api/position", lambda route: None)  # asked, and never answered

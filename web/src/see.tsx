@@ -197,7 +197,7 @@ function Heading({ machine, model }: { machine: Machine; model?: string }) {
           <>
             {t("model")} <code>{model}</code>.{" "}
             <a href={machine.link} target="_blank" rel="noopener">
-              {t("guide")}
+              {t("more")}
             </a>
           </>
         )}

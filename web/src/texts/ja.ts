@@ -395,7 +395,7 @@ export const ja: Texts = {
   only: "{boards}のみ",
   clearBoard: "表示を消す:{name}",
   model: "モデル",
-  guide: "手引き",
+  more: "詳しく",
   search: "読み",
   searchAbout: "最も強いプレイヤーの木探索。この碁盤で強いほう(ネットワークまたはプレイアウト)が導きます。よく調べた手とその先の手順です。",
   showLarge: "{name}:大きな碁盤に表示",

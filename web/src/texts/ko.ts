@@ -395,7 +395,7 @@ export const ko: Texts = {
   only: "{boards}만",
   clearBoard: "표시 지우기: {name}",
   model: "모델",
-  guide: "안내",
+  more: "자세히",
   search: "탐색",
   searchAbout: "가장 강한 기사의 나무 탐색. 이 바둑판에서 더 강한 신경망이나 무작위 대국이 이끕니다. 가장 많이 방문한 수와 그 수순입니다.",
   showLarge: "{name}: 큰 바둑판에 표시",

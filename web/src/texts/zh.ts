@@ -395,7 +395,7 @@ export const zh: Texts = {
   only: "仅{boards}",
   clearBoard: "清除显示:{name}",
   model: "模型",
-  guide: "指南",
+  more: "详情",
   search: "搜索",
   searchAbout: "最强棋手的树搜索,由深度网络或模拟对局引导,取在此棋盘上较强者:访问最多的着手及其变化。",
   showLarge: "{name}:显示在大棋盘上",
