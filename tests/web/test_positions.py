@@ -106,9 +106,11 @@ def test_the_page_of_a_review_holds_everything_and_asks_for_nothing():
     [record] = loads(f"(;SZ[5]PB[{EVIL}]C[{EVIL}];B[cc];W[bb];B[cb])")
     found = review_game(record, find_reviewer(5, 5, ReviewSettings(quick=True)))
     page = review_page(found, f"a game {EVIL}", "../index.html")
-    assert page.count("<script") == 2 == page.count("</script>")  # the data and the program
+    # The data, the kernels and the program, and none of the names.
+    assert page.count("<script") == 3 == page.count("</script>")
     assert not re.search(r'(?:src|href)="', page.split("<script", 1)[0])
-    assert "default-src 'none'" in page and "unsafe" not in page.split("<style>")[0]
+    head = page.split("<style>")[0].replace("'wasm-unsafe-eval'", "")  # which runs the kernels
+    assert "default-src 'none'" in head and "unsafe" not in head
     data = re.search(r'id="review-data">(.*?)</script>', page, re.S)
     assert data is not None
     value = json.loads(data[1])
