@@ -40,6 +40,7 @@ from tengen.lab.report import (
     PaperReport,
     claim_row,
     claim_units,
+    not_recorded_line,
     question_row,
     report_of,
 )
@@ -83,10 +84,8 @@ def _of_paper(name: str, part: str) -> str:
     """Return a part of a paper's report."""
     paper = papers()[name]
     tables: dict[str, Callable[[], str]] = {
-        "claims": lambda: _table(CLAIM_COLUMNS, [claim_row(c) for c in _report(name).claims]),
-        "questions": lambda: _table(
-            QUESTION_COLUMNS, [question_row(each) for each in _report(name).questions]
-        ),
+        "claims": lambda: _claims(name),
+        "questions": lambda: _questions(name),
         "settings": lambda: _table(
             ["setting", "paper", "here", "why"],
             [[each.name, each.paper, each.here, each.why] for each in paper.settings],
@@ -102,6 +101,23 @@ def _of_paper(name: str, part: str) -> str:
     if table is None:
         return "Not recorded yet.\n"
     return _table(table.columns, table.rows) + (f"\n{table.note}\n" if table.note else "")
+
+
+def _claims(name: str) -> str:
+    """Return a paper's claims, and which of them have no rows yet."""
+    missing = not_recorded_line(papers()[name], _report(name))
+    table = _table(CLAIM_COLUMNS, [claim_row(claim) for claim in _report(name).claims])
+    return table + (f"\n{missing}\n" if missing else "")
+
+
+def _questions(name: str) -> str:
+    """Return a paper's questions in its order, with the answers that there are."""
+    found = {each.id: question_row(each) for each in _report(name).questions}
+    rows = [
+        found.get(id, [question, "not recorded yet", ""])
+        for id, question in papers()[name].questions.items()
+    ]
+    return _table(QUESTION_COLUMNS, rows)
 
 
 def _headlines(links: str, most: int | None = None) -> str:

@@ -54,10 +54,7 @@ class Estimate:
     @classmethod
     def shares(cls, values: Sequence[float]) -> Estimate:
         """Estimate a mean share from one share per unit; its interval ends at 0 and 1."""
-        ours = cls.of(values)
-        if ours.interval is None:
-            return ours
-        return replace(ours, interval=(max(ours.interval[0], 0.0), min(ours.interval[1], 1.0)))
+        return cls.of(values).as_share()
 
     @classmethod
     def rate(cls, successes: float, trials: int) -> Estimate:
@@ -93,6 +90,12 @@ class Estimate:
     def exact(cls, value: float, units: int = 1) -> Estimate:
         """Return a number without chance, such as a count of weights."""
         return cls(float(value), (float(value), float(value)), units, 0.0)
+
+    def as_share(self) -> Estimate:
+        """Return it with an interval that ends at 0 and 1."""
+        if self.interval is None:
+            return self
+        return replace(self, interval=(max(self.interval[0], 0.0), min(self.interval[1], 1.0)))
 
     def p_value(self, null: float) -> float | None:
         """Return the two-sided p-value of Student's test against a mean; None if it has none."""

@@ -29,6 +29,7 @@ from tengen.lab.report import (
     ClaimResult,
     PaperReport,
     claim_units,
+    not_recorded_line,
     question_row,
     read_reports,
 )
@@ -74,6 +75,11 @@ class Section:
             for claim in self.paper.claims.values()
             if any(source.claim(claim.id) for _, source in self.sources)
         ]
+
+    @property
+    def not_recorded(self) -> str:
+        """Which claims the recorded rows say nothing about, in words."""
+        return not_recorded_line(self.paper, self.recorded.report)
 
     def words(self, source: Source) -> list[tuple[str, int]]:
         """Return how often a source gives each verdict."""

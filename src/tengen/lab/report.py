@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -177,6 +178,22 @@ def _units(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
+# ----- Claims without rows -----
+
+
+def not_recorded(paper: Paper, found: PaperReport) -> list[Claim]:
+    """Return the claims that the rows say nothing about, or not at the paper's scale."""
+    known = {each.claim.id for each in found.claims}
+    return [claim for claim in paper.claims.values() if claim.id not in known]
+
+
+def not_recorded_line(paper: Paper, found: PaperReport) -> str:
+    """Return the same as words: how many claims of which tables; empty if there are none."""
+    places = Counter(claim.where for claim in not_recorded(paper, found))
+    named = [f"{place} ({_units(count, 'claim')})" for place, count in places.items()]
+    return f"Not recorded yet at the paper's scale: {', '.join(named)}." if named else ""
+
+
 # ----- All papers -----
 
 
@@ -241,7 +258,16 @@ def as_json(reports: Mapping[str, PaperReport]) -> dict[str, Any]:
         for paper, found in reports.items()
         for each in found.questions
     ]  # fmt: skip
-    return {"claims": claims, "questions": questions}
+    missing = [
+        {
+            "id": each.id, "paper": name, "where": each.where, "what": each.what,
+            "figure": each.figure,
+        }
+        for name, found in reports.items()
+        if name in papers()
+        for each in not_recorded(papers()[name], found)
+    ]  # fmt: skip
+    return {"claims": claims, "questions": questions, "not_recorded": missing}
 
 
 def _estimate(ours: Estimate | None) -> dict[str, Any]:

@@ -100,6 +100,7 @@ class Step:
     run: Callable[[LabContext], Sequence[NewRows]]
     command: str = ""  # the command that runs it, without the seed
     minutes: float = 1.0  # estimated time on two cores
+    changed: bool = False  # whether it has other settings than those `minutes` is for
     needs: tuple[str, ...] = ()  # files of the collection that it reads
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -135,7 +136,8 @@ class Experiment(Generic[_Size]):
         words += [word for setting in settings for word in ("--set", setting)]
         return Step(
             self.name, self.paper, self.title, lambda context: self.run(context, size),
-            shlex.join(words), self.minutes[mode == FULL], tuple(self.needs(size)), to_plain(size),
+            shlex.join(words), self.minutes[mode == FULL], bool(settings),
+            tuple(self.needs(size)), to_plain(size),
         )  # fmt: skip
 
 
@@ -213,12 +215,13 @@ def _run(
     if finished := total - len(waiting):
         progress.say(f"{finished} of {total} steps are already finished")
     minutes, all_minutes = 0.0, sum(step.minutes for step in waiting)
+    unknown = any(step.changed for step in waiting)
     began = time.monotonic()
     for number, step in enumerate(waiting, finished + 1):
         # Estimates are for a certain machine: this one has shown its pace.
         pace = (time.monotonic() - began) / minutes if minutes else 60.0
-        left = span(pace * (all_minutes - minutes))
-        progress.say(f"[{number}/{total}] {step.title} ({step.name}): begins, about {left} left")
+        left = "" if unknown else f", about {span(pace * (all_minutes - minutes))} left"
+        progress.say(f"[{number}/{total}] {step.title} ({step.name}): begins{left}")
 
         def at(share: float, note: str, step: Step = step, minutes: float = minutes) -> None:
             share = (minutes + share * step.minutes) / all_minutes

@@ -99,7 +99,7 @@ def unit_of(rows: Evidence) -> str:
 
 def rate(rows: Evidence, top: int = 1) -> Estimate:
     """Estimate the share of moves among the best `top`."""
-    return Estimate.ratio(*by_unit(rows, f"hits{top}"))
+    return Estimate.ratio(*by_unit(rows, f"hits{top}")).as_share()
 
 
 def gain(new: Evidence, old: Evidence, top: int = 1) -> Estimate:
@@ -574,7 +574,8 @@ def _by_game(rows: Evidence, column: str) -> Estimate:
 def _kept(some: Evidence) -> list[str]:
     share = np.minimum(some["width"], some["moves"]).sum() / some["moves"].sum()
     lost = _by_game(some, "lost")
-    return [show_estimate(_by_game(some, "kept"), "%"), show_estimate(lost), percent(float(share))]
+    kept = _by_game(some, "kept").as_share()
+    return [show_estimate(kept, "%"), show_estimate(lost), percent(float(share))]
 
 
 def pruning_answer(rows: Evidence) -> Answer:

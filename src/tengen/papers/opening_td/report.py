@@ -398,6 +398,9 @@ def _twins(matches: Evidence, enough: bool) -> Iterator[Part]:
             name = f"mean of those with {feature}" if feature else "mean of all"
             means = np.mean(own, axis=0).tolist()
             rows.append([name, show_shares(means), f"{np.mean(theirs):.0%}"])
+            if feature and set(shares) == set(SETS):
+                mean = PAPER.claims[f"huang.means5.{feature}"]
+                yield claim_result(mean, Estimate.shares(means), matches, full=enough)
     title = "Table 5: wins of binary players against their scalar twins"
     yield Table(title, ["player", "here", "paper"], rows, f"{_trainings(matches)}.", key="table-5")
 

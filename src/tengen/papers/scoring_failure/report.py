@@ -48,7 +48,7 @@ def report(data: Path) -> PaperReport:
 
 def _rates(rows: Evidence, hits: str, of: str = "tested") -> Estimate:
     """Return the mean over trainings of a rate; every row is one training."""
-    return Estimate.of((rows[hits] / rows[of]).tolist())
+    return Estimate.shares((rows[hits] / rows[of]).tolist())
 
 
 def _powers(rows: Evidence) -> Estimate:
@@ -278,7 +278,7 @@ def _bootstrap(rows: Evidence) -> PaperReport:
             row = [
                 f"{first} labelled games" if first else "playouts, no labelled game", ways,
                 show_estimate(_rates(mine, "labelled", "games"), "%"),
-                show_estimate(Estimate.ratio(mine["wrong"], mine["blocks"]), "%"),
+                show_estimate(Estimate.ratio(mine["wrong"], mine["blocks"]).as_share(), "%"),
                 show_estimate(held, "%"), f"{held.spread:.2%}".replace("%", " %"),
                 show_estimate(_rates(mine, "nine_right", "nine"), "%") if mine["nine"][0] else "",
             ]  # fmt: skip
@@ -320,7 +320,7 @@ def _bootstrap_answers(rows: Evidence) -> Iterable[Answer]:
     grown = _rates(twenty, "labelled", "games")
     text = f"{show_estimate(grown, '%')} of {int(twenty['games'][0]):,} games"
     yield answer(PAPER, "burzillo.bootstrap", text, twenty, grown)
-    wrong = Estimate.ratio(twenty["wrong"], twenty["blocks"])
+    wrong = Estimate.ratio(twenty["wrong"], twenty["blocks"]).as_share()
     yield answer(PAPER, "burzillo.bootstrap.wrong", show_estimate(wrong, "%"), twenty, wrong)
     few, many = rows.where(first=min(sizes)), rows.where(first=max(sizes))
     if len(few) == len(many) and min(sizes) < max(sizes):

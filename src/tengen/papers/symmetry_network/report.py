@@ -188,7 +188,7 @@ def _tournament(found: _Found, rows: Evidence) -> None:
     found.claim("figure1.rises", Estimate.rate(rising, len(ranks)), rows, full, "training")
     places = [at / end for at, end in zip(best, ends, strict=True)]
     if full:  # the place in a short training says nothing about a long one
-        found.claim("figure1.best", Estimate.of(places), rows, full, "training")
+        found.claim("figure1.best", Estimate.shares(places), rows, full, "training")
     gains = []
     for curve in trained.values():
         shares = list(curve.values())
@@ -330,7 +330,7 @@ def _search(found: _Found, rows: Evidence) -> None:
 def _over(rows: Evidence, shares: Sequence[float]) -> Estimate:
     """Estimate a share over trainings, or over the games of the only network."""
     if len(shares) > 1:
-        return Estimate.of(shares)
+        return Estimate.shares(shares)
     return Estimate.rate(float(((np.sign(rows["score"]) + 1) / 2).sum()), len(rows))
 
 
