@@ -10,7 +10,7 @@ rows one headline                               the first of each paper
 rows ladder SIZE                                a shipped ladder
 rows levels all                                 the levels of `tengen` on the shipped ladders
 rows ranks all                                  the lines that ranks are estimated from, tested
-rows matches now|earlier|headlines|zero|methods|choice   matches, from `matches.toml`
+rows matches PART                               matches, from `matches.toml`; or headlines
 rows networks moves|nine|halfway                networks measured on games
 rows study tying|sizes|inputs|games             trainings of the network study
 """
@@ -103,11 +103,19 @@ def _of_paper(name: str, part: str) -> str:
     return _table(table.columns, table.rows) + (f"\n{table.note}\n" if table.note else "")
 
 
+_RULE = """\
+Verdicts follow [one rule](../guide/laboratory.md#verdicts), written down before the runs. The interval
+is over what is independent; power is the chance to see the paper's effect, and among the claims of one
+table an effect must stand by Holm's rule. "Smaller run": less than the paper's scale, so it cannot
+refute.
+"""
+
+
 def _claims(name: str) -> str:
     """Return a paper's claims, and which of them have no rows yet."""
     missing = not_recorded_line(papers()[name], _report(name))
     table = _table(CLAIM_COLUMNS, [claim_row(claim) for claim in _report(name).claims])
-    return table + (f"\n{missing}\n" if missing else "")
+    return "\n".join([table, *([f"{missing}\n"] if missing else []), _RULE])
 
 
 def _questions(name: str) -> str:

@@ -9,9 +9,10 @@ scoring-life        life and death during the game, learned from labels that wer
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -149,6 +150,12 @@ def _judge() -> BlockScorer:
 # ----- The paper's classifiers -----
 
 
+MORE_GAMES = (
+    "rpnc", "program", "rpnc-linear", "rpnc-sign", "rpnc-all", "gdxnc", "gdxnc-all", "repaired",
+)  # fmt: skip
+"""What learns from the paper's larger sets, too: its own versions, and what mends them."""
+
+
 @dataclass(frozen=True)
 class FailureSize:
     """How many games the paper's classifiers learn from, and for how long."""
@@ -161,7 +168,21 @@ class FailureSize:
     seeds: int = 5
     steps: int = 100  # on all games at once
     passes: int = 1  # of versions that take a step after every game
-    versions: tuple[str, ...] = tuple(network.VERSIONS)
+    versions: tuple[str, ...] = tuple(network.VERSIONS)  # on the fewest games
+    more: tuple[str, ...] = MORE_GAMES  # on more games
+
+    def trainings(self, seed: int) -> Iterator[tuple[int, int, str]]:
+        """Yield the games, seed and version of every training, those of few games first."""
+        least = min(self.games, default=0)
+        for games, number in product(sorted(self.games), range(self.seeds)):
+            for version in self.versions if games == least else self.more:
+                yield games, seed + number, version
+
+    @property
+    def measurement(self) -> str:
+        """What the result of a training depends on, whichever others are planned."""
+        games = self.made, self.board, self.train, self.test_games
+        return fingerprint(games, self.steps, self.passes)
 
 
 _FAILURE = FailureSize()
@@ -176,11 +197,9 @@ def failure(context: LabContext, size: FailureSize) -> list[NewRows]:
     path = _training_file(context, size)
     jobs = {
         f"{games} {seed} {version}": (path, size, games, seed, version)
-        for games in size.games
-        for seed in range(context.seed, context.seed + size.seeds)
-        for version in size.versions
+        for games, seed, version in size.trainings(context.seed)
     }
-    journal = Journal(context.place("scoring") / f"failure-{fingerprint(to_plain(size))}.jsonl")
+    journal = Journal(context.place("scoring") / f"failure-{size.measurement}.jsonl")
     found = journal.complete(
         jobs, _train_version, workers=context.workers, ray=context.ray,
         report=context.between(0.5 if size.made else 0.0, 1.0, "training"),
