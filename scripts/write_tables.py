@@ -104,10 +104,9 @@ def _of_paper(name: str, part: str) -> str:
 
 
 _RULE = """\
-Verdicts follow [one rule](../guide/laboratory.md#verdicts), written down before the runs. The interval
-is over what is independent; power is the chance to see the paper's effect, and among the claims of one
-table an effect must stand by Holm's rule. "Smaller run": less than the paper's scale, so it cannot
-refute.
+Verdicts follow [one rule](../guide/laboratory.md#verdicts), written down before the runs. Intervals
+are over what is independent, power is the chance to see the paper's effect, and among the claims of
+one table an effect must stand by Holm's rule. A "smaller run" than the paper's cannot refute.
 """
 
 
