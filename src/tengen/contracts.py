@@ -114,12 +114,12 @@ class SearchInfo:
 
     @classmethod
     def of_choice(cls, move: int) -> SearchInfo:
-        """Return the report of a player that only returns a move; resigning has no candidate."""
+        """Return what is known of a player that only chooses; resigning has no candidate."""
         candidates = () if move == _RESIGN else (Candidate(move, 1, 0.5, prior=1.0, pv=(move,)),)
         return cls(candidates, move, visits=1)
 
     def seen_by(self, colour: int) -> SearchInfo:
-        """Return the same report from one side's view, for protocols that need it."""
+        """Return the same evaluation from one side's view, for protocols that need it."""
         if colour == _BLACK:
             return self
         candidates = tuple(
@@ -186,7 +186,7 @@ class AnalyseOptions(TypedDict, total=False):
 
 @runtime_checkable
 class Analyser(Player, Protocol):
-    """A player that reports while it thinks."""
+    """A player that shows how it evaluates while it thinks."""
 
     def analyse(
         self,
@@ -197,7 +197,7 @@ class Analyser(Player, Protocol):
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[SearchInfo]:
-        """Yield a report every `interval` seconds, at least one, until `stop()` or the end.
+        """Yield an evaluation every `interval` seconds, at least one, until `stop()` or the end.
 
         With `limited` it ends where `choose` would. `stop` is called about every 0.1 s.
         """
@@ -465,14 +465,14 @@ def _try_choose(player: Player, board: Board, seed: int) -> Point:
 def _check_analyse(player: Analyser, board: Board) -> None:
     with _unchanged(board):
         rng = np.random.default_rng(0)
-        reports = list(player.analyse(board, rng, interval=0.05, limited=True))
-    _need(bool(reports), f"{player.name} analysed without a report")
-    moves = [c.move for c in reports[-1].candidates]
+        found = list(player.analyse(board, rng, interval=0.05, limited=True))
+    _need(bool(found), f"{player.name} analysed without an evaluation")
+    moves = [c.move for c in found[-1].candidates]
     _need(len(set(moves)) == len(moves), f"{player.name} names a candidate twice")
-    for c in reports[-1].candidates:
+    for c in found[-1].candidates:
         _need(0 <= c.winrate <= 1, f"{player.name}: winrate {c.winrate}")
         _need(not c.pv or c.pv[0] == c.move, f"{player.name}: pv does not start with its move")
-    _check_ownership(reports[-1].ownership, board)
+    _check_ownership(found[-1].ownership, board)
 
 
 def _check_ownership(ownership: FloatArray | None, board: Board) -> None:

@@ -155,21 +155,21 @@ def analyse(
         made = made.within(seconds)
     if not isinstance(made, Analyser):
         raise SpecError(f"{player} cannot analyse positions; tengen, search and mcts can")
-    [report] = deque(made.analyse(board, np.random.default_rng(seed), limited=True), maxlen=1)
-    owners = report.ownership
+    [info] = deque(made.analyse(board, np.random.default_rng(seed), limited=True), maxlen=1)
+    owners = info.ownership
     moves = tuple(
         AnalysedMove(
             board.to_point(found.move), found.visits, found.winrate, found.score, found.prior,
             tuple(board.to_point(move) for move in found.pv),
         )
-        for found in report.candidates
+        for found in info.candidates
     )  # fmt: skip
     return Analysis(
         board=board.copy(),
-        best=moves[0].move if moves else board.to_point(report.choice),
-        win_probability=report.winrate,
-        score=report.score,
-        visits=report.visits,
+        best=moves[0].move if moves else board.to_point(info.choice),
+        win_probability=info.winrate,
+        score=info.score,
+        visits=info.visits,
         moves=moves,
         ownership=None if owners is None else owners.reshape(board.rows, board.cols),
     )

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from tengen.sanitize import for_rich, printable
 
-Report = Callable[[int, int], None]  # called with the steps done and the total
+OnStep = Callable[[int, int], None]  # called with the steps done and the total
 _LINE_EVERY, _BAR_EVERY = 10.0, 0.1  # seconds between lines, and between changes of a bar
 
 

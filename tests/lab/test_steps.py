@@ -210,10 +210,10 @@ def double(number: int) -> Row:
 def test_jobs_are_done_once_and_come_back_in_order(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "deep" / "work.jsonl")
     told: list[tuple[int, int]] = []
-    first = journal.complete({"b": 2, "a": 1}, double, report=lambda *shares: told.append(shares))
+    first = journal.complete({"b": 2, "a": 1}, double, on_step=lambda *shares: told.append(shares))
     assert first == [{"key": "b", "twice": 4}, {"key": "a", "twice": 2}]
     assert told == [(1, 2), (2, 2)]
-    again = journal.complete({"a": 1, "c": 3, "b": 2}, double, report=lambda *s: told.append(s))
+    again = journal.complete({"a": 1, "c": 3, "b": 2}, double, on_step=lambda *s: told.append(s))
     assert [row["twice"] for row in again] == [2, 6, 4] and told[2:] == [(3, 3)]
     assert list(journal.rows()) == ["b", "a", "c"]
     assert Journal(None).complete({"a": 1}, double) == [{"key": "a", "twice": 2}]

@@ -160,7 +160,7 @@ def test_held_out_games_make_the_winner_less_sure(
         trainer.network.value.weight[WINNER] *= 40
     before = trainer.measure(batch), trainer.network.value.weight.clone()
     assert trainer.calibrate(sampler) == 1.0  # too few games to tell
-    monkeypatch.setattr(training, "JUDGING_GAMES", 1)
+    monkeypatch.setattr(training, "CALIBRATION_GAMES", 1)
     factor = trainer.calibrate(sampler)
     assert 0.5 <= factor < 0.9
     after = trainer.network.value.weight
@@ -173,7 +173,7 @@ def test_it_learns(shards: list[Shard]) -> None:
     need("torch")
     rows: list[dict[str, object]] = []
     settings = NetworkSettings(design="tiny", steps=300, batch=64, warm_up=10)
-    network = DeepNetwork(settings=settings).fit([shards], on_report=rows.append)
+    network = DeepNetwork(settings=settings).fit([shards], on_row=rows.append)
     before = evaluate(untrained(TINY), shards)
     after = evaluate(network, shards)
     # Far from the 0.71, 0.81 and 1.94 that it reached: last digits differ between computers.
@@ -200,10 +200,10 @@ def test_a_stopped_training_goes_on_exactly(shards: list[Shard], tmp_path: Path)
             raise Stop
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "REPORT_EVERY", 3)
+        patch.setattr(training, "LOG_EVERY", 3)
         patch.setattr(training, "SAVE_SECONDS", 0.0)
         with pytest.raises(Stop), Run.open(tmp_path / "run", "network", settings, data=data) as run:
-            DeepNetwork(settings=settings).fit([shards], run=run, on_report=stop)
+            DeepNetwork(settings=settings).fit([shards], run=run, on_row=stop)
         with Run.open(tmp_path / "run", "network", settings, data=data, resume=True) as run:
             assert run.start is not None and run.start.step == 5
             again = DeepNetwork(settings=settings).fit([shards], run=run)

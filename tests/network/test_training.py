@@ -92,7 +92,7 @@ def test_targets_are_those_of_the_side_to_move() -> None:
 def test_boards_take_turns_and_only_the_main_one_moves_the_statistics() -> None:
     sampler = Sampler([source_of(5, 100), source_of(7, 900)])
     assert sampler.shares.tolist() == pytest.approx([1 / 4, 3 / 4])  # roots of their sizes
-    assert sampler.main == (7, 7) and sampler.judging == sampler.sources[1:]
+    assert sampler.main == (7, 7) and sampler.measured == sampler.sources[1:]
     assert sampler.held_out(8).rows == 7
     generator, boards = torch.Generator(), []
     for seed in range(200):

@@ -258,7 +258,7 @@ def trainers(games: Path) -> dict[str, Callable[[Path], list[object]]]:
         ),
         "network": lambda f: often(
             "network.training",
-            *file_run(f, "train", "network", games, *network, "--steps", 200)[3:], REPORT_EVERY=20,
+            *file_run(f, "train", "network", games, *network, "--steps", 200)[3:], LOG_EVERY=20,
         ),
         "self-play": lambda f: self_play(f, "--positions", 1500),
         "self-play with workers": lambda f: self_play(

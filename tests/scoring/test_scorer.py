@@ -17,7 +17,7 @@ from tengen.cli import run as tengen
 from tengen.models import load_scorer
 from tengen.scoring import BlockScorer
 from tengen.scoring.features import describe
-from tengen.scoring.judgement import DOUBTS, judge
+from tengen.scoring.judgement import DOUBTS, judgement_of
 from tengen.scoring.learner import CanonicalPosition
 
 FINISHED = """
@@ -122,7 +122,7 @@ def test_a_lopsided_count_turns_only_a_doubtful_verdict_over(logit, dead):
     walls = ". O . O . O X . .\nO O O O O O X . .\nX X X X X X X . .\n"
     described = describe(Board.from_ascii(walls + 6 * ". . . . . . . . .\n").grid())
     logits = np.where(described.position.colour == WHITE, logit, 9.0)
-    found = judge(described, logits)
+    found = judgement_of(described, logits)
     assert found.dead.any() == dead
     # Whoever was turned over stays in doubt.
     assert found.doubts.shape == (DOUBTS,) and (found.doubts[2] < 0) == (not dead)

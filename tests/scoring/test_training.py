@@ -392,7 +392,7 @@ def test_a_stopped_training_goes_on_exactly(games, tmp_path):
         raise Stopped
 
     with pytest.raises(Stopped):
-        train_scorer(games, QUICK, tmp_path / "cut", making=making, report=stop)
+        train_scorer(games, QUICK, tmp_path / "cut", making=making, on_round=stop)
     made = tmp_path / "cut" / "made-5x5.sgf"
     before = made.stat().st_mtime_ns
     train_scorer(games, QUICK, tmp_path / "cut", making=making, resume=True)

@@ -114,7 +114,7 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fitted(tmp_path / "halves", on_report=stop)
+        fitted(tmp_path / "halves", on_row=stop)
     halves = fitted(tmp_path / "halves", resume=True)
     assert rows > 3 and same(whole, halves)
     assert read_metrics(tmp_path / "whole") == read_metrics(tmp_path / "halves")
@@ -157,7 +157,7 @@ def test_a_remote_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monkey
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fitted(tmp_path / "halves", on_report=stop)
+        fitted(tmp_path / "halves", on_row=stop)
     assert same(whole, fitted(tmp_path / "halves", resume=True))
 
 
@@ -167,7 +167,7 @@ def test_warming_up_teaches_nothing() -> None:
     pupil.warm_up(Batch.blank(5, 4, CPU))
     after = network_arrays(pupil.network)
     assert all(np.array_equal(before[name], after[name]) for name in before)
-    assert pupil.report() == {} and all(w.grad is None for w in pupil.network.parameters())
+    assert pupil.mean_losses() == {} and all(w.grad is None for w in pupil.network.parameters())
 
 
 def test_several_sizes_learn_together(tmp_path: Path) -> None:

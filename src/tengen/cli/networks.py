@@ -86,7 +86,7 @@ def train_network(
     with Run.open(folder, learner, chosen, data=data, resume=training.resume) as held:
         network.fit(
             sources, teacher=master, device=device, start=first, run=held,
-            on_report=lambda row: shown.remark(_batch_line(row, chosen.steps)),
+            on_row=lambda row: shown.remark(_batch_line(row, chosen.steps)),
         )  # fmt: skip
         number = _games_learned_from(sources, taught=teacher is not None)
         read = f"{number} games of {', '.join(Path(path).name for path in games)}"
@@ -228,7 +228,7 @@ def train_self_play(
     data = {} if start is None else {"start": Path(start).stem}
     last = -_REPORT_SECONDS
 
-    def report(row: dict[str, Any]) -> None:
+    def note(row: dict[str, Any]) -> None:
         nonlocal last
         if row["seconds"] - last >= _REPORT_SECONDS or row["progress"] >= 1:
             last = row["seconds"]
@@ -240,7 +240,7 @@ def train_self_play(
 
     with Run.open(out, LEARNER, settings, data=data, resume=lesson.resume) as run:
         network = training.train(
-            settings, run, device=device, start=first, on_report=report, **vars(work)
+            settings, run, device=device, start=first, on_row=note, **vars(work)
         )
         rows = run.rows()
     model, games = out / training.MODEL, rows[-1]["games"] if rows else 0

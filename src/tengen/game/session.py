@@ -253,8 +253,8 @@ class LocalGame(Session):
         board, rng = self.board.copy(), self.generator()
         if not isinstance(adviser, Analyser):
             return int(adviser.choose(board, rng))
-        *_, report = adviser.analyse(board, rng, interval=1e9, limited=True)
-        return list(report.seen_by(board.turn).candidates)
+        *_, info = adviser.analyse(board, rng, interval=1e9, limited=True)
+        return list(info.seen_by(board.turn).candidates)
 
     def estimate(self) -> tuple[Outlook, NDArray[np.int8] | None]:
         """Return the estimated result, and the likely owner of each point: 0, BLACK or WHITE."""

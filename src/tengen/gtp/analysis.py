@@ -578,7 +578,7 @@ class AnalysisServer:
             return task
 
     def _analyse(self, query: Query, turn: Turn) -> dict[str, Any]:
-        """Analyse one turn, with reports during the search if asked for; return the answer."""
+        """Analyse one turn, with answers during the search if asked for; return the answer."""
         board = turn.board
         player = self._made(board)
         if not plays_on(player, board.rows, board.cols):
@@ -602,7 +602,7 @@ class AnalysisServer:
         return format_result(query, turn, info)
 
     def _infos(self, player: Player, query: Query, turn: Turn) -> Iterator[SearchInfo]:
-        """Yield an analyser's reports, or one report of another player's choice."""
+        """Yield an analyser's evaluations, or one of another player's choice."""
         board = turn.board.copy()
         rng = np.random.default_rng([self.seed & (2**64 - 1), turn.number])
         limit = query.fields.overrideSettings.maxTime

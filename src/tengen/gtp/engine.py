@@ -431,7 +431,7 @@ def _infos(
     interval: float = 1e9,
     stop: Callable[[], bool] | None = None,
 ) -> Iterator[SearchInfo]:
-    """Yield reports until `stop`, or by default until the move is chosen."""
+    """Yield evaluations until `stop`, or by default until the move is chosen."""
     rng = engine.game.generator()
     if not isinstance(player, Analyser):
         return iter([SearchInfo.of_choice(board.to_point(player.choose(board.copy(), rng)))])

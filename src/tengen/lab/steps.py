@@ -32,7 +32,7 @@ from tengen.lab.evidence import NewRows, record_of, write_evidence
 from tengen.models import Run
 from tengen.models.settings import fingerprint, to_plain
 from tengen.parallel import map_jobs
-from tengen.progress import Progress, Report, span
+from tengen.progress import OnStep, Progress, span
 
 QUICK, FULL = "quick", "full"
 """The sizes of the laboratory: minutes without game collections, or days with them."""
@@ -81,13 +81,13 @@ class LabContext:
             raise TengenError(f"{name}: this step needs the folder of the game collections")
         raise TengenError(f"{path}: no such file; `tengen games build` makes the collections")
 
-    def between(self, low: float, high: float, note: str) -> Report:
+    def between(self, low: float, high: float, note: str) -> OnStep:
         """Return a callback (done, total) that moves the step's share from `low` to `high`."""
 
-        def report(done: int, total: int) -> None:
+        def on_step(done: int, total: int) -> None:
             self.at(low + (high - low) * done / max(total, 1), f"{note} {done}/{total}")
 
-        return report
+        return on_step
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ class Journal:
         *,
         workers: int = 1,
         ray: str | None = None,
-        report: Report = lambda done, total: None,
+        on_step: OnStep = lambda done, total: None,
     ) -> list[Row]:
         """Do the jobs that are not finished yet; return the rows of all jobs, in their order."""
         known = self.rows()
@@ -317,7 +317,7 @@ class Journal:
         finished = map_jobs(partial(_do, work), todo, workers=workers, ray=ray, ordered=False)
         for number, row in enumerate(finished, len(jobs) - len(todo) + 1):
             known[row["key"]] = self.append(row)
-            report(number, len(jobs))
+            on_step(number, len(jobs))
         return [known[key] for key in jobs]
 
 

@@ -1,7 +1,7 @@
 """Keep a training run in a folder, so that it can be stopped at any time and resumed exactly.
 
     FOLDER/config.toml    the learner, its settings, fingerprints of its data, our version
-    FOLDER/metrics.jsonl  one row per report: {"step": 200, "loss": 1.9, ...}
+    FOLDER/metrics.jsonl  a row every so many steps: {"step": 200, "loss": 1.9, ...}
     FOLDER/checkpoints/   the last few states, `STEP.safetensors`
     FOLDER/events...      the metrics for TensorBoard, with the extra `tensorboard`
     FOLDER/snapshots/     intermediate models, kept permanently, if the learner saves any

@@ -409,7 +409,7 @@ def _own_games(
 
 
 def _buffered(
-    on_report: Callable[[dict[str, Any]], None],
+    on_row: Callable[[dict[str, Any]], None],
     answers: Iterator[TaughtBatch],
     room: int,
     into: ReplayBuffer[TaughtBatch] | None = None,
@@ -420,7 +420,7 @@ def _buffered(
             into = ReplayBuffer(batch, room)
         into.add(batch)
     if into is not None:
-        on_report({"labelled": len(into), "board": f"{into.rows.rows}x{into.rows.cols}"})
+        on_row({"labelled": len(into), "board": f"{into.rows.rows}x{into.rows.cols}"})
     return into
 
 
@@ -433,7 +433,7 @@ def distil(
     start: Mapping[str, NDArray[Any]] | None = None,
     run: Run[DistillationSettings] | None = None,
     threads: int | None = None,
-    on_report: Callable[[dict[str, Any]], None] = lambda row: None,
+    on_row: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> dict[str, NDArray[Any]]:
     """Train a network on a teacher's answers for human games on one board size and its own games.
 
@@ -448,7 +448,7 @@ def distil(
     size = min(_TEACHER_BATCH, 4 * settings.batch)
     capacity = min(settings.positions, sum(shard.positions for shard in shards))
 
-    buffered = partial(_buffered, on_report)
+    buffered = partial(_buffered, on_row)
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         labeller = Labeller(teacher, place, pool)
         chunks = human_chunks(shards, settings.chunk, settings.seed)
@@ -478,6 +478,6 @@ def distil(
             student.learn_from(sources)
 
         keep_labelling(student.step - 1)
-        train_steps(student, learn, run=run, on_report=on_report)
+        train_steps(student, learn, run=run, on_row=on_row)
         student.refresh_norms(human_games)
     return network_arrays(student.network)

@@ -94,7 +94,7 @@ class DeepNetwork(StoredLearner):
         device: str = "auto",
         start: DeepNetwork | None = None,
         run: Run[Any] | None = None,
-        on_report: Callable[[dict[str, Any]], None] = lambda row: None,
+        on_row: Callable[[dict[str, Any]], None] = lambda row: None,
     ) -> Self:
         """Train on sources of games, each a list of shards, starting from the weights of `start`.
 
@@ -112,7 +112,7 @@ class DeepNetwork(StoredLearner):
         check_design(settings, None if start is None else start.design_)
         first = None if start is None else start.weights_
         place = chosen_device(device)
-        options: Any = {"device": place, "run": run, "on_report": on_report, "start": first}
+        options: Any = {"device": place, "run": run, "on_row": on_row, "start": first}
         if isinstance(settings, NetworkSettings):
             self.weights_ = fit(shards, settings, **options)
         else:

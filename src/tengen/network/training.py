@@ -43,12 +43,12 @@ from tengen.statistics import confidence
 
 _HELD_OUT_EVERY = 100  # one game in this many is held out, to tune on
 _LONGEST_GRADIENT = 2.0
-JUDGING_GAMES = 100  # held-out games that are needed to calibrate the winner's chances
-REPORT_EVERY = 100  # batches between two reports
+CALIBRATION_GAMES = 100  # held-out games that are needed to calibrate the winner's chances
+LOG_EVERY = 100  # batches between two rows of metrics
 _MEASURE_EVERY = 1000  # batches between two measurements on held-out games
 _HELD_OUT_POSITIONS = 24_576
 _MEASURED_AT_ONCE = 2048
-SAVE_SECONDS = 45.0  # a killed training loses no more than this, and the batches of one report
+SAVE_SECONDS = 45.0  # a killed training loses no more than this, and the batches of one row
 
 
 # ----- Positions -----
@@ -237,7 +237,7 @@ class Sampler:
             self._boards[source.board] = self._boards.get(source.board, 0.0) + float(share)
         # The board that is learned from most; the held-out games of its sources are measured.
         self.main = max(self._boards, key=self._boards.__getitem__)
-        self.judging = [source for source in self.sources if source.board == self.main]
+        self.measured = [source for source in self.sources if source.board == self.main]
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Draw a random batch."""
@@ -256,10 +256,10 @@ class Sampler:
         return Batch.join(parts)
 
     def held_out(self, size: int) -> Batch:
-        """Return a fixed set of held-out positions, evenly from `judging`."""
+        """Return a fixed set of held-out positions, evenly from `measured`."""
         parts = []
-        for source in self.judging:
-            count = min(size // len(self.judging), len(source.held_out))
+        for source in self.measured:
+            count = min(size // len(self.measured), len(source.held_out))
             step = max(1, len(source.held_out) // max(count, 1))
             parts.append(source.batch(source.held_out[::step][:count]))
         return Batch.join(parts)
@@ -312,7 +312,7 @@ class Trainer:
         if self.mixed:
             mode = "reduce-overhead" if self._graphs else None
             self._loss = torch.compile(self._whole_loss, dynamic=False, mode=mode)
-        # Sums of the parts of the loss since the last report, and how many steps.
+        # Sums of the parts of the loss since the last row, and how many steps.
         self._sums = torch.zeros(len(self.parts) + 1, device=device)
 
     def losses(self, output: Output, batch: Any) -> dict[str, Tensor]:
@@ -377,8 +377,8 @@ class Trainer:
                 f"try a smaller learning rate than {self.settings.rate}"
             )
 
-    def report(self) -> dict[str, float]:
-        """Return the mean parts of the loss since the last report."""
+    def mean_losses(self) -> dict[str, float]:
+        """Return the mean parts of the loss since the last row."""
         *sums, count = self._sums.tolist()
         self._sums.zero_()
         if not count:
@@ -401,8 +401,8 @@ class Trainer:
     @torch.no_grad()
     def calibrate(self, sampler: Sampler) -> float:
         """Scale the winner's logits to fit held-out games; return the factor."""
-        judged = [(source, source.decided()) for source in sampler.judging]
-        if sum(len(source.game[at].unique()) for source, at in judged) < JUDGING_GAMES:
+        judged = [(source, source.decided()) for source in sampler.measured]
+        if sum(len(source.game[at].unique()) for source, at in judged) < CALIBRATION_GAMES:
             return 1.0
         self.network.eval()
         logits, won = [], []
@@ -474,7 +474,7 @@ def fit(
     device: str = "cpu",
     start: Mapping[str, NDArray[Any]] | None = None,
     run: Run[NetworkSettings] | None = None,
-    on_report: Callable[[dict[str, Any]], None] = lambda row: None,
+    on_row: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> dict[str, NDArray[Any]]:
     """Train a network on games and return its weights, by name."""
     place = torch.device(chosen_device(device))
@@ -495,7 +495,7 @@ def fit(
         return {"held_out": {k: round(v, 6) for k, v in trainer.measure(held_out).items()}}
 
     train_steps(
-        trainer, lambda: learn_one(trainer, sampler), run=run, measure=measure, on_report=on_report
+        trainer, lambda: learn_one(trainer, sampler), run=run, measure=measure, on_row=on_row
     )
     trainer.calibrate(sampler)  # not in checkpoints: a resumed run trains without it
     return network_arrays(trainer.network)
@@ -507,23 +507,23 @@ def train_steps(
     *,
     run: Run[Any] | None,
     measure: Callable[[], dict[str, Any]] = dict,
-    on_report: Callable[[dict[str, Any]], None],
+    on_row: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Call `learn` until the last step; report, log metrics and save checkpoints on the way."""
+    """Call `learn` until the last step; log metrics and save checkpoints on the way."""
     steps, batch = trainer.settings.steps, trainer.settings.batch
     began, first = time.perf_counter(), trainer.step
     while trainer.step < steps:
         learn()
         last = trainer.step == steps
-        report = last or trainer.step % REPORT_EVERY == 0
+        due = last or trainer.step % LOG_EVERY == 0
         save = run is not None and (last or run.due(SAVE_SECONDS))
-        if report or save:
+        if due or save:
             trainer.check()
-        if report:
-            row = {**trainer.report(), **measure()}
+        if due:
+            row = {**trainer.mean_losses(), **measure()}
             rate = (trainer.step - first) * batch / (time.perf_counter() - began)
             left = (steps - trainer.step) * batch / rate
-            on_report({"step": trainer.step, **row, "positions_per_second": rate, "left": left})
+            on_row({"step": trainer.step, **row, "positions_per_second": rate, "left": left})
             if run is not None:
                 run.note(trainer.step, **row)
         if run is not None and save:

@@ -31,7 +31,7 @@ class SearchLimits:
     interval: float
 
     def __post_init__(self) -> None:
-        self._start = self._reported = self.now()
+        self._start = self._shown = self.now()
 
     def spent(self) -> float:
         """Return the seconds since the start."""
@@ -42,11 +42,11 @@ class SearchLimits:
         return None if self.budget is None else self.budget - self.spent()
 
     def due(self) -> bool:
-        """Return whether it is time for a report; the next one is due an interval later."""
+        """Return whether it is time for an evaluation; the next one is due an interval later."""
         now = self.now()
-        if now - self._reported < self.interval:
+        if now - self._shown < self.interval:
             return False
-        self._reported = now
+        self._shown = now
         return True
 
 
@@ -89,7 +89,7 @@ class SearchBase(ABC):
         limited: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[SearchInfo]:
-        """Yield a report every `interval` seconds and one at the end of the search."""
+        """Yield an evaluation every `interval` seconds and one at the end of the search."""
         clock = time.thread_time if self.clock == "processor" else time.monotonic
         limits = SearchLimits(clock, self.seconds if limited else None, limited, stop, interval)
         yield from self._think(board, rng, limits)
@@ -122,4 +122,4 @@ class SearchBase(ABC):
     def _think(
         self, board: Board, rng: np.random.Generator, limits: SearchLimits
     ) -> Iterator[SearchInfo]:
-        """Yield a report whenever one is due, and one at the end."""
+        """Yield an evaluation whenever one is due, and one at the end."""

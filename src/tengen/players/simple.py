@@ -32,7 +32,7 @@ from tengen.players.network_search import SEARCHING_JUDGE
 from tengen.players.static_kernels import VALUE, W_PASS, finish_static, new_work, static_values
 from tengen.scoring.judging import is_sound, neutral_points
 
-_SHOWN = 20  # moves in a policy's report
+_SHOWN = 20  # candidates of a policy
 
 # ----- Random and maxlib -----
 

@@ -86,8 +86,8 @@ def make_expert(spec: str = "builtin") -> Expert:
     """
     from tengen.players.evaluators import BuiltinExpert, PlayerExpert, PlayoutExpert, StaticExpert
 
-    judge, _, number = spec.strip().partition(":")
-    if judge == "playouts":
+    name, _, number = spec.strip().partition(":")
+    if name == "playouts":
         if number and not (number.isdecimal() and int(number) > 0):
             raise SpecError(f"expert {spec!r}: playouts: must be followed by a number")
         return PlayoutExpert(int(number or 64))

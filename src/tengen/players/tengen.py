@@ -148,7 +148,7 @@ class TengenPlayer:
     def analyse(
         self, board: Board, rng: np.random.Generator, **asked: Unpack[AnalyseOptions]
     ) -> Iterator[SearchInfo]:
-        """Yield the search's reports; with `limited`, a level that samples reports its policy."""
+        """Yield the search's evaluations; with `limited`, a level that samples shows its policy."""
         drawer = self.drawing_player(board) if asked.get("limited") else None
         if drawer is not None:
             yield from drawer.analyse(board, rng)

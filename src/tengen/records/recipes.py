@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from tengen.errors import RecordError, SpecError, unknown
 from tengen.files import read_limited, refuse_inputs, write_atomic
-from tengen.progress import Report
+from tengen.progress import OnStep
 from tengen.records.reader import BROKEN, read_games
 from tengen.records.record import GameRecord, Rank
 from tengen.records.sgf_grammar import Fault
@@ -198,7 +198,7 @@ def build(
     folders: Sequence[str | Path],
     out: str | Path,
     *,
-    on_source: Report | None = None,
+    on_source: OnStep | None = None,
     on_fault: Callable[[Fault], None] | None = None,
 ) -> list[Built]:
     """Write the files of a recipe into the folder `out`; return what was written.
@@ -249,7 +249,7 @@ def _choose(
     sources: Sequence[Path],
     index: Sequence[Path],
     wanted: set[str] | None,
-    on_source: Report | None,
+    on_source: OnStep | None,
     on_fault: Callable[[Fault], None],
 ) -> dict[str, bytes]:
     """Return the games that are wanted and pass the filters: name -> line of the collection."""

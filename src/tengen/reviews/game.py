@@ -464,27 +464,27 @@ def search_position(
 ) -> EvaluatedPosition:
     """Search one position."""
     rng = np.random.default_rng([seed & (2**64 - 1), number])
-    *_, report = player.analyse(board.copy(), rng, interval=1e9, limited=True)
-    best = report.candidates[0] if report.candidates else None
+    *_, info = player.analyse(board.copy(), rng, interval=1e9, limited=True)
+    best = info.candidates[0] if info.candidates else None
     line = best.pv if best else ()
-    least = max(_LEAST_LINE_VISITS, _LEAST_SHARE * report.visits)
+    least = max(_LEAST_LINE_VISITS, _LEAST_SHARE * info.visits)
     sign = 1.0 if board.turn == BLACK else -1.0
     candidates = [
         (board.to_point(c.move), max(0.0, sign * (best.score - c.score)))
-        for c in report.candidates[:_CANDIDATES]
+        for c in info.candidates[:_CANDIDATES]
         if best and (c is best or c.visits >= least)
     ]
     if best and best.pv_visits:
         trusted = sum(visits >= _LEAST_LINE_VISITS for visits in best.pv_visits)
         line = line[: max(trusted, 1)]
-    spread, scatter = report.raw_spread, NETWORK_SCATTER
+    spread, scatter = info.raw_spread, NETWORK_SCATTER
     if not math.isfinite(spread):  # a search by playouts
         result = playouts(board, _SPREAD_PLAYOUTS, seed=seed + number, kind="heavy", threads=1)
         spread, scatter = float(result.scores.std()), SCATTER
     return EvaluatedPosition(
-        board, report.winrate, report.score, spread, max(report.visits, 2),
+        board, info.winrate, info.score, spread, max(info.visits, 2),
         board.to_point(best.move) if best else PASS, tuple(map(board.to_point, line[:LINE])),
-        tuple(candidates), report.ownership, scatter=scatter,
+        tuple(candidates), info.ownership, scatter=scatter,
     )  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def _answer(described: Described, logit: FloatArray) -> Judgement:
     return Judgement(alive, changes, dead, kinds, margin)
 
 
-def judge(described: Described, logit: FloatArray) -> Judgement:
+def judgement_of(described: Described, logit: FloatArray) -> Judgement:
     """Turn the logits of all parts into one consistent answer.
 
     The answer follows the logits, or the logits with one bond flipped if that count is far closer.

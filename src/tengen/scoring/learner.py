@@ -31,7 +31,7 @@ from tengen.scoring.features import (
     describe_games,
     pool,
 )
-from tengen.scoring.judgement import DOUBTS, Judgement, Safety, judge
+from tengen.scoring.judgement import DOUBTS, Judgement, Safety, judgement_of
 from tengen.scoring.network import LIMIT, Ensemble, sigmoid
 from tengen.scoring.self_labelling import (
     Evidence,
@@ -114,7 +114,7 @@ class BlockScorer(StoredLearner):
         *,
         made: Sequence[LabelledBlocks] = (),
         grown: bool = False,
-        report: OnRound = lambda row: None,
+        on_round: OnRound = lambda row: None,
     ) -> Self:
         """Learn from games with counted results; `table` is `describe_games(games)` if known.
 
@@ -133,7 +133,7 @@ class BlockScorer(StoredLearner):
             ]
             part = learn_from_scores(
                 described, self.settings, chosen=fold != number, made=lessons, grown=grown,
-                report=report,
+                on_round=on_round,
             )  # fmt: skip
             unseen = np.flatnonzero(fold == number)
             evidence.add(_size(described), described, part, unseen)
@@ -142,8 +142,10 @@ class BlockScorer(StoredLearner):
                 held_out, kind = np.flatnonzero(of == number), f"made {_size(lesson.table)}"
                 evidence.add(kind, lesson.table, part, held_out)
         self.safety_, self.calibration_ = fit_safety(evidence, seed=self.settings.seed)
-        report(self.calibration_)
-        whole = learn_from_scores(described, self.settings, made=made, grown=grown, report=report)
+        on_round(self.calibration_)
+        whole = learn_from_scores(
+            described, self.settings, made=made, grown=grown, on_round=on_round
+        )
         self.networks_, self.history_ = whole.networks, whole.history
         self.games_ = len(described)
         self.data_ = f"{len(described)} games with counted results, scores alone"
@@ -212,7 +214,7 @@ class BlockScorer(StoredLearner):
             even = form.even_out(logit[part])
             for block in described.position.blocks:
                 logit[block] = even[part == block].mean()
-        found = judge(described, logit)
+        found = judgement_of(described, logit)
         chance = float(self.safety_.chances(found.doubts[None, :])[0])
         # No basis for an answer without playouts or without stones of both colours.
         if not described.sound or not ((grid == BLACK).any() and (grid == WHITE).any()):

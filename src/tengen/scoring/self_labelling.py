@@ -27,7 +27,7 @@ from tengen.scoring.features import (
     first_opinion,
     pool,
 )
-from tengen.scoring.judgement import Safety, judge
+from tengen.scoring.judgement import Safety, judgement_of
 from tengen.scoring.network import LIMIT, Ensemble, train_ensemble
 from tengen.scoring.settings import ScorerSettings
 
@@ -159,13 +159,13 @@ def learn_from_scores(
     made: Sequence[LabelledBlocks] = (),
     grown: bool = False,
     flips: bool = True,
-    report: OnRound = lambda row: None,
+    on_round: OnRound = lambda row: None,
 ) -> Trained:
     """Train on the games marked in `chosen` (all by default) and on the positions of `made`.
 
     The first labels come from playouts or, if `grown`, from networks trained on `made` alone.
-    Without `flips` only games whose count is right as it is get labels. `report` gets each round's
-    share of right counts and its numbers of labelled and flipped games.
+    Without `flips` only games whose count is right as it is get labels. `on_round` gets each
+    round's share of right counts and its numbers of labelled and flipped games.
     """
     rng = np.random.default_rng(settings.seed)
     mine = np.ones(len(table), np.bool_) if chosen is None else chosen
@@ -191,7 +191,7 @@ def learn_from_scores(
         if (~mine).any():
             row["held_out"] = float(exact[~mine].mean())
         history = [*trained.history, row] if trained else [row]
-        report(row)
+        on_round(row)
         if trained and labelled_games.sum() <= trained.labelled_games.sum() and number > 2:
             trained.history = history
             break
@@ -229,7 +229,7 @@ class Evidence(dict[str, tuple[list[FloatArray], list[bool]]]):
             described = table.described(int(game))
             logit = np.full(len(described.bond), LIMIT)
             logit[described.position.blocks] = z[table.rows(int(game))]
-            found = judge(described, logit)
+            found = judgement_of(described, logit)
             doubts.append(found.doubts)
             exact = bool(table.known[game] and found.margin == table.target[game])
             right.append(exact and kind != UNFINISHED)

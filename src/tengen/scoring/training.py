@@ -71,7 +71,7 @@ def train_scorer(
     resume: bool = False,
     workers: int = 1,
     sources: str = "",
-    report: Callable[[dict[str, Any]], None] = lambda row: None,
+    on_round: Callable[[dict[str, Any]], None] = lambda row: None,
     tell: Tell = lambda what, done, of: None,
 ) -> BlockScorer:
     """Train on games with counted results and on self-made ones; write MODEL into the folder.
@@ -109,9 +109,9 @@ def train_scorer(
 
         def note(row: dict[str, Any]) -> None:
             run.note(next(numbers), **row)
-            report(row)
+            on_round(row)
 
-        scorer.fit(games, BlockTable.load(features), made=lessons, grown=bool(known), report=note)
+        scorer.fit(games, BlockTable.load(features), made=lessons, grown=bool(known), on_round=note)
         words = f"{len(games)} games of {sources or 'a collection'}; only their final scores "
         words += "were used"
         for lesson in known:

@@ -242,7 +242,7 @@ def train(
     start: DeepNetwork | None = None,
     workers: int = 1,
     ray: str | None = None,
-    on_report: Callable[[dict[str, Any]], None] = lambda row: None,
+    on_row: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> DeepNetwork:
     """Start or resume a run, play and train until it is done; return the network."""
     alone = workers == 1 and ray is None
@@ -276,7 +276,7 @@ def train(
                     "evaluations_per_second": (now.moves - first.moves) * pace,
                     "left": seconds / after - seconds,
                 }
-                on_report(row)
+                on_row(row)
                 if int(after * _SNAPSHOTS) > int(done * _SNAPSHOTS) or after >= 1:
                     _save(loop, run.snapshot(loop.rounds))
                 if run.due(SAVE_SECONDS) or after >= 1:
@@ -310,7 +310,7 @@ def _row(loop: Loop, seen: Tally) -> dict[str, Any]:
         "games": now.games,
         "positions": now.moves,
         "batches": loop.pupil.step,
-        "loss": loop.pupil.report(),
+        "loss": loop.pupil.mean_losses(),
     }
     if games := now.games - seen.games:
         row["length"] = round((now.positions - seen.positions) / games, 2)

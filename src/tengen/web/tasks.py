@@ -81,8 +81,8 @@ def hint(arguments: Json, context: Context) -> Json:
     assert isinstance(player, Analyser)
     rng = move_generator(arguments["seed"], board)
     result: Json = {"moves": []}
-    for report in player.analyse(board, rng, interval=0.25, limited=True, stop=context.stop):
-        mine, owners = report.seen_by(board.turn), report.ownership
+    for info in player.analyse(board, rng, interval=0.25, limited=True, stop=context.stop):
+        mine, owners = info.seen_by(board.turn), info.ownership
         result = {
             "by": JUDGE if network_for(board.rows, board.cols) else "",
             "visits": mine.visits,

@@ -103,10 +103,10 @@ def test_a_stopped_training_goes_on_exactly(tmp_path) -> None:
             raise Stopped
 
     with pytest.raises(Stopped), Run.open(tmp_path, "paper", settings) as run:
-        train(games, settings, run=run, on_report=stop)
+        train(games, settings, run=run, on_line=stop)
     told: list[str] = []
     with Run.open(tmp_path, "paper", settings, resume=True) as run:
-        resumed = train(games, settings, run=run, on_report=told.append)
+        resumed = train(games, settings, run=run, on_line=told.append)
         assert [row["step"] for row in run.rows()] == [0, 1, 2, 3]
     assert len(told) == 1 and told[0].startswith("re-ranker pass 3")
     assert np.array_equal(whole.weights, resumed.weights) and resumed.top == 3

@@ -45,7 +45,7 @@ def test_all_pairs_meet_with_both_colours_and_are_played_once(folder: Path) -> N
     pairs = {(row["black"], row["white"]) for row in rows}
     assert pairs == {(a, b) for a in (0, 2, 4) for b in (0, 2, 4) if a != b} and len(rows) == 6
     assert len(journal.rows()) == 3 and all(row["seed"] == 7 for row in rows)
-    again = tournament_rows({7: folder}, 2, Games(journal, report=lambda *told: pytest.fail()))
+    again = tournament_rows({7: folder}, 2, Games(journal, on_step=lambda *told: pytest.fail()))
     assert again == rows
 
 

@@ -80,7 +80,7 @@ def record(komi, result="B+6.5"):
 
 def test_games_repeat_themselves_and_have_their_true_score() -> None:
     steps: list[tuple[int, int]] = []
-    games = make_games(3, 5, seed=2, report=lambda done, total: steps.append((done, total)))
+    games = make_games(3, 5, seed=2, on_step=lambda done, total: steps.append((done, total)))
     assert steps == [(1, 3), (2, 3), (3, 3)]
     assert games and [g.sgf() for g in games] == [g.sgf() for g in make_games(3, 5, seed=2)]
     [labelled] = label(games)
@@ -99,9 +99,9 @@ def test_games_are_made_once_and_without_the_judge(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_games(3, 5, seed=2, stored=stored, report=killed)
+        make_games(3, 5, seed=2, stored=stored, on_step=killed)
     steps: list[int] = []
-    games = make_games(3, 5, seed=2, stored=stored, report=lambda done, total: steps.append(done))
+    games = make_games(3, 5, seed=2, stored=stored, on_step=lambda done, total: steps.append(done))
     assert [game.sgf() for game in games] == [game.sgf() for game in whole] and steps == [3]
 
 

@@ -38,7 +38,7 @@ def train(
     arrays, skipped = _games(files, size, shown)
     predictor = MovePredictor(settings=settings)
     with predictor.open_run(training.folder, arrays, resume=training.resume) as run:
-        predictor.fit(arrays, run=run, on_report=shown.remark, **vars(work))
+        predictor.fit(arrays, run=run, on_line=shown.remark, **vars(work))
         number = min(settings.games or len(arrays), len(arrays))
         sources = ", ".join(Path(path).name for path in files)
         predictor.save(training.out, data=f"{number} games of {sources}")

@@ -48,7 +48,7 @@ class MovePredictor(StoredLearner):
         run: Run[Any] | None = None,
         workers: int = 1,
         ray: str | None = None,
-        on_report: Callable[[str], None] = lambda line: None,
+        on_line: Callable[[str], None] = lambda line: None,
     ) -> Self:
         """Learn from games of one size, as returned by `training.read_games`.
 
@@ -58,7 +58,7 @@ class MovePredictor(StoredLearner):
 
         refuse_unsuitable(games)
         self.model_ = train(
-            games, self.settings, run=run, workers=workers, ray=ray, on_report=on_report
+            games, self.settings, run=run, workers=workers, ray=ray, on_line=on_line
         )
         self.card_ = None
         return self

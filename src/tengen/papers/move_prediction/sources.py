@@ -11,7 +11,7 @@ from tengen.errors import TengenError
 from tengen.lab.steps import LabContext
 from tengen.papers.move_prediction.training import read_games
 from tengen.players import make_player
-from tengen.progress import Report
+from tengen.progress import OnStep
 from tengen.records import GameRecord
 from tengen.records.arrays import GameArrays, from_records
 
@@ -34,8 +34,8 @@ class GameSource:
     def training(self, context: LabContext) -> GameArrays:
         """Return the games to learn from."""
         if self.made:
-            report = context.between(0, 0.2, "game")
-            return sample_games(self.made, self.board, context.seed, report)
+            on_step = context.between(0, 0.2, "game")
+            return sample_games(self.made, self.board, context.seed, on_step)
         return self._read(context, self.train)
 
     def read(self, context: LabContext) -> tuple[GameArrays, GameArrays]:
@@ -56,7 +56,7 @@ def sample_games(
     games: int,
     size: int,
     seed: int,
-    report: Report = lambda done, total: None,
+    on_step: OnStep = lambda done, total: None,
     *,
     random_share: float = 0.0,
 ) -> GameArrays:
@@ -78,7 +78,7 @@ def sample_games(
         # the game.
         play_to_end(board, choose, limit=2 * size * size - 4)
         records.append(GameRecord(rows=size, cols=size, moves=list(board.moves), komi=board.komi))
-        report(number + 1, games)
+        on_step(number + 1, games)
     return from_records(records)
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 GAMES_PER_JOB = 250
 SAVED_EVERY = 60.0  # seconds, on the way to the optimum
 
-_Report = Callable[[str], None]
+_OnLine = Callable[[str], None]
 
 
 _Counts = tuple[IntArray, IntArray]  # distinct keys in ascending order, and how often each occurred
@@ -79,7 +79,7 @@ def train(
     run: Run[Any] | None = None,
     workers: int = 1,
     ray: str | None = None,
-    on_report: _Report = lambda line: None,
+    on_line: _OnLine = lambda line: None,
 ) -> PredictionModel:
     """Train on games of one size; `workers` share the counting and the optimum's samples.
 
@@ -92,12 +92,12 @@ def train(
         model = untrained(saved["keys"], saved["frequency"], settings, size)
     else:
         model = learn_frequencies(
-            games, part_a, settings, workers=workers, ray=ray, on_report=on_report
+            games, part_a, settings, workers=workers, ray=ray, on_line=on_line
         )
     if settings.top > 0 and settings.solver == "optimum":
-        learn_optimum(games, part_b, model, settings, run=run, workers=workers, on_report=on_report)
+        learn_optimum(games, part_b, model, settings, run=run, workers=workers, on_line=on_line)
     elif settings.top > 0:
-        learn_reranker(games, part_b, model, settings, run=run, on_report=on_report)
+        learn_reranker(games, part_b, model, settings, run=run, on_line=on_line)
     return model
 
 
@@ -115,7 +115,7 @@ def learn_frequencies(
     *,
     workers: int = 1,
     ray: str | None = None,
-    on_report: _Report = lambda line: None,
+    on_line: _OnLine = lambda line: None,
 ) -> PredictionModel:
     """Learn the dictionary and the frequencies from half A; the model does not re-rank yet."""
     began = time.process_time()
@@ -135,7 +135,7 @@ def learn_frequencies(
     keys, counts = join_counts(parts)
     known = keys[counts >= settings.minimum]
     seconds = time.process_time() - began
-    on_report(f"{len(keys)} patterns seen, {len(known)} known, {seconds:.1f} s")
+    on_line(f"{len(keys)} patterns seen, {len(known)} known, {seconds:.1f} s")
     del parts, keys, counts
     model = untrained(known, np.zeros(len(known) + 1), settings, (rows, cols))
     used, unused = np.zeros(len(known) + 1, np.int64), np.zeros(len(known) + 1, np.int64)
@@ -144,7 +144,7 @@ def learn_frequencies(
         model.frequency, used, unused,
     )  # fmt: skip
     model.frequency = (used + 1) / (used + unused + 2)
-    on_report(f"frequencies, {time.process_time() - began:.1f} s")
+    on_line(f"frequencies, {time.process_time() - began:.1f} s")
     return model
 
 
@@ -164,7 +164,7 @@ def learn_reranker(
     settings: PredictionSettings,
     *,
     run: Run[Any] | None = None,
-    on_report: _Report = lambda line: None,
+    on_line: _OnLine = lambda line: None,
 ) -> None:
     """Fit the model's re-ranker on half B, in place; with `run`, resume from its checkpoint."""
     began = time.process_time()
@@ -187,7 +187,7 @@ def learn_reranker(
         )
         save(number, loss)
         seconds = time.process_time() - began
-        on_report(f"re-ranker pass {number}, loss {loss:.0f}, {seconds:.1f} s")
+        on_line(f"re-ranker pass {number}, loss {loss:.0f}, {seconds:.1f} s")
     z, squares = memory.T
     shrunk = np.sign(z) * np.maximum(np.abs(z) - penalty, 0.0)
     model.weights = -shrunk * settings.alpha / (1 + np.sqrt(squares))
@@ -202,13 +202,13 @@ def learn_optimum(
     *,
     run: Run[Any] | None = None,
     workers: int = 1,
-    on_report: _Report = lambda line: None,
+    on_line: _OnLine = lambda line: None,
 ) -> None:
     """Fit the model's re-ranker to the optimum on half B, in place; with `run`, resume."""
     start = None if run is None else run.start
     learned = {"keys": model.keys, "frequency": model.frequency}
     samples = optimum.gather(games, which, model, settings.top, workers=workers)
-    on_report(f"{len(samples)} samples")
+    on_line(f"{len(samples)} samples")
 
     def on_step(step: int, at: optimum.Optimum, state: Callable[[], Any]) -> None:
         if run is not None:
@@ -220,7 +220,7 @@ def learn_optimum(
         samples, len(model.weights), settings.width, workers=workers, limit=settings.iterations,
         start=None if start is None else start.arrays, on_step=on_step,
     )  # fmt: skip
-    on_report(f"{found.iterations} iterations, violation {found.violation:.2g}")
+    on_line(f"{found.iterations} iterations, violation {found.violation:.2g}")
     model.weights, model.top = found.weights, settings.top
 
 

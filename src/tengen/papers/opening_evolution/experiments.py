@@ -61,10 +61,10 @@ def _breed(
 ) -> Path:
     """Breed a network in its folder, continuing a stopped run."""
     folder = context.place(f"opening-evolution/{name}-seed{settings.seed}")
-    report = context.between(low, high, f"{name}, seed {settings.seed}: generation")
+    on_step = context.between(low, high, f"{name}, seed {settings.seed}: generation")
     train(
         folder, settings, resume=True, workers=context.workers, ray=context.ray,
-        on_generation=lambda state: report(state.generation, settings.generations),
+        on_generation=lambda state: on_step(state.generation, settings.generations),
     )  # fmt: skip
     return folder
 
@@ -72,8 +72,8 @@ def _breed(
 def _games(context: LabContext, name: str, low: float, high: float) -> Games:
     """Return how the games that measure networks are played."""
     journal = Journal(context.place("opening-evolution") / f"{name}.jsonl")
-    report = context.between(low, high, f"{name}: duels")
-    return Games(journal, context.workers, context.ray, report)
+    on_step = context.between(low, high, f"{name}: duels")
+    return Games(journal, context.workers, context.ray, on_step)
 
 
 # ----- Tables I and II -----

@@ -31,7 +31,7 @@ from tengen.papers.opening_evolution.learner import (
 from tengen.papers.opening_evolution.settings import EvolutionSettings
 from tengen.parallel import Team, spawn_seeds
 from tengen.players import make_expert, make_player
-from tengen.progress import Report
+from tengen.progress import OnStep
 
 PANEL = ("random", "maxlib", "static")
 """Opponents that stay the same."""
@@ -138,12 +138,12 @@ class Games:
     journal: Journal
     workers: int = 1
     ray: str | None = None
-    report: Report = lambda done, total: None
+    on_step: OnStep = lambda done, total: None
 
     def play(self, duels: Mapping[str, Duel]) -> list[Sequence[float]]:
         """Play the duels that are not in the journal yet; return the scores of all."""
         found = self.journal.complete(
-            duels, play_duel, workers=self.workers, ray=self.ray, report=self.report
+            duels, play_duel, workers=self.workers, ray=self.ray, on_step=self.on_step
         )
         return [row["scores"] for row in found]
 

@@ -65,7 +65,7 @@ def evaluate(
 
     job = MatchJob(model, opponent, expert, games, seed, random_plies)
     with shown.progress() as bar:
-        shown.result(evaluate(job, workers=workers, log=out, report=partial(bar, "parts")))
+        shown.result(evaluate(job, workers=workers, log=out, on_step=partial(bar, "parts")))
 
 
 def warm() -> list[Any]:

@@ -14,7 +14,7 @@ from tengen.papers.opening_td.learner import RANDOM_NAME, OpeningTD, Side, play_
 from tengen.papers.opening_td.settings import SELF, TDSettings
 from tengen.parallel import map_jobs
 from tengen.players import make_expert, make_player
-from tengen.progress import Report
+from tengen.progress import OnStep
 from tengen.statistics import Rate
 
 _PART = 50  # games of an evaluation that are played and stored together
@@ -94,11 +94,11 @@ def evaluate(
     workers: int = 1,
     ray: str | None = None,
     log: Path | None = None,
-    report: Report = lambda done, total: None,
+    on_step: OnStep = lambda done, total: None,
 ) -> Row:
     """Play a model's openings against an opponent, in parts of 50 games, which `log` stores."""
     who = {"model": job.model, "opponent": job.opponent, "expert": job.expert}
-    scores = scores_of(job, workers=workers, ray=ray, log=log, report=report)
+    scores = scores_of(job, workers=workers, ray=ray, log=log, on_step=on_step)
     return {**who, **asdict(Rate.of(scores))}
 
 
@@ -108,7 +108,7 @@ def scores_of(
     workers: int = 1,
     ray: str | None = None,
     log: Path | None = None,
-    report: Report = lambda done, total: None,
+    on_step: OnStep = lambda done, total: None,
 ) -> list[float]:
     """Play as `evaluate` does; return the score of every game, from the model's view."""
     parts = [
@@ -116,7 +116,7 @@ def scores_of(
         for first in range(0, job.games, _PART)
     ]
     jobs = {repr(part): part for part in parts}
-    rows = Journal(log).complete(jobs, play, workers=workers, ray=ray, report=report)
+    rows = Journal(log).complete(jobs, play, workers=workers, ray=ray, on_step=on_step)
     return [score for row in rows for score in row["scores"]]
 
 
@@ -150,12 +150,12 @@ class Trained:
 
     def train(self, context: LabContext, until: float) -> Trained:
         """Do the trainings that are not finished; they are `until` of the step."""
-        report = context.between(0.0, until, "players trained")
+        on_step = context.between(0.0, until, "players trained")
         # The longest first, so that workers end together.
         jobs = sorted(self.jobs.values(), key=lambda job: job.settings.n_inputs, reverse=True)
         found = map_jobs(train, jobs, workers=context.workers, ray=context.ray, ordered=False)
         for done, _ in enumerate(found, 1):
-            report(done, len(jobs))
+            on_step(done, len(jobs))
         return self
 
     def curves(self) -> list[Row]:
@@ -195,7 +195,7 @@ class Trained:
                     jobs[f"{seed} {a} {b}"] = MatchJob(model, opponent, referee, games, start)
         found = Journal(self.place / "matches.jsonl").complete(
             jobs, play, workers=context.workers, ray=context.ray,
-            report=context.between(since, 1.0, "matches"),
+            on_step=context.between(since, 1.0, "matches"),
         )  # fmt: skip
         rows = []
         for row in found:

@@ -37,8 +37,8 @@ class ScoreClassifier(StoredLearner):
         """Learn from the scores of finished games."""
         settings, version = self.settings, VERSIONS[self.settings.classifier]
         if isinstance(games, GameArrays):
-            judge = BlockScorer.load("scorer") if version.checked else None
-            games = paper_games(games, judge)
+            scorer = BlockScorer.load("scorer") if version.checked else None
+            games = paper_games(games, scorer)
         self.trained_ = train(
             games, version, steps=settings.steps, passes=settings.passes, seed=settings.seed
         )

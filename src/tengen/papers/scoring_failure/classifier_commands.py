@@ -126,9 +126,9 @@ def _describe(files: list[Path], checked: bool, shown: Shown) -> PaperGames:
     games = games.where(np.isfinite(games.score))
     if not len(games):
         raise TengenError(f"{', '.join(map(str, files))}: no games with a counted result")
-    judge = BlockScorer.load("scorer") if checked else None
+    scorer = BlockScorer.load("scorer") if checked else None
     with shown.progress() as step:
-        found = paper_games(games, judge, lambda n: step("features", n, len(games)))
+        found = paper_games(games, scorer, lambda n: step("features", n, len(games)))
     found.source = _source(files, checked)
     return found
 

@@ -58,7 +58,7 @@ def train(
             Corpus(files).as_arrays(), settings, folder, making=making,
             labelled=labelled or (), resume=run.resume, workers=workers,
             sources=", ".join(file.name for file in files), tell=step,
-            report=lambda row: shown.remark(", ".join(f"{k} {v:.4g}" for k, v in row.items())),
+            on_round=lambda row: shown.remark(", ".join(f"{k} {v:.4g}" for k, v in row.items())),
         )  # fmt: skip
     sizes = [each.size for each in making]
     played = [{"size": n, "games": games} for n, games in scorer.made_.items() if n in sizes]
@@ -135,11 +135,12 @@ def evaluate(
 def warm() -> list[Any]:
     """Run the kernels once."""
     from tengen.scoring.features import describe
-    from tengen.scoring.judgement import judge
+    from tengen.scoring.judgement import judgement_of
 
     grid = np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8)
     described = describe(grid)
-    return [described.features, judge(described, np.linspace(-1, 1, len(described.bond))).alive]
+    logits = np.linspace(-1, 1, len(described.bond))
+    return [described.features, judgement_of(described, logits).alive]
 
 
 LEARNER = Learner(

@@ -32,7 +32,7 @@ from tengen.papers.scoring_failure.others import PROGRAM, SIMPLE, DeadLists
 from tengen.parallel import map_jobs, spawn_seeds
 from tengen.players import make_player
 from tengen.players.mcts import MctsPlayer
-from tengen.progress import Report
+from tengen.progress import OnStep
 from tengen.records import Corpus, GameArrays, GameRecord, loads
 from tengen.scoring import BlockScorer, training
 from tengen.scoring.features import (
@@ -44,7 +44,7 @@ from tengen.scoring.features import (
     first_opinion,
 )
 from tengen.scoring.game_score import ScoredGame, read_scored_games
-from tengen.scoring.judgement import judge
+from tengen.scoring.judgement import judgement_of
 from tengen.scoring.network import train_ensemble
 from tengen.scoring.self_labelling import LabelledBlocks, learn_from_scores
 from tengen.scoring.self_labelling import Trained as Grown
@@ -80,7 +80,7 @@ def make_games(
     *,
     stored: Path | None = None,
     workers: int = 1,
-    report: Report = lambda done, total: None,
+    on_step: OnStep = lambda done, total: None,
 ) -> list[GameRecord]:
     """Generate finished games with known scores, except for games that never settle.
 
@@ -89,7 +89,7 @@ def make_games(
     making = training.Making(size, count, _PLAYER, _maker)
     jobs = {str(each): each for each in spawn_seeds(seed, count, f"made {making.board}")}
     made = partial(_made, making)
-    rows = Journal(stored).complete(jobs, made, workers=workers, report=report)
+    rows = Journal(stored).complete(jobs, made, workers=workers, on_step=on_step)
     return [record for row in rows if row["sgf"] for record in loads(row["sgf"])]
 
 
@@ -104,7 +104,7 @@ def _made_file(context: LabContext, name: str, count: int, board: int, seed: int
     if not path.is_file():
         games = make_games(
             count, board, context.seed + seed, stored=path.with_suffix(".jsonl"),
-            workers=context.workers, report=context.between(0.0, 0.5, "finished game"),
+            workers=context.workers, on_step=context.between(0.0, 0.5, "finished game"),
         )  # fmt: skip
         training.write_games(games, path)
     return path
@@ -143,7 +143,7 @@ def _split(games: GameArrays, tested: int) -> tuple[GameArrays, GameArrays]:
 
 
 @cache
-def _judge() -> BlockScorer:
+def _shipped() -> BlockScorer:
     return BlockScorer.load("scorer")
 
 
@@ -202,7 +202,7 @@ def failure(context: LabContext, size: FailureSize) -> list[NewRows]:
     journal = Journal(context.place("scoring") / f"failure-{size.measurement}.jsonl")
     found = journal.complete(
         jobs, _train_version, workers=context.workers, ray=context.ray,
-        report=context.between(0.5 if size.made else 0.0, 1.0, "training"),
+        on_step=context.between(0.5 if size.made else 0.0, 1.0, "training"),
     )  # fmt: skip
     seeds = list(range(context.seed, context.seed + size.seeds))
     settings = {**to_plain(size), "hidden": network.HIDDEN}
@@ -220,7 +220,9 @@ _Described = tuple[PaperGames, PaperGames]
 @lru_cache(maxsize=1)
 def _described(path: Path, games: int, tested: int, seed: int) -> _Described:
     """Return the games of one seed, and the games to test on, described."""
-    return paper_games(learning_games(path, games, tested, seed), _judge()), _held_out(path, tested)
+    return paper_games(learning_games(path, games, tested, seed), _shipped()), _held_out(
+        path, tested
+    )
 
 
 def learning_games(path: Path, games: int, tested: int, seed: int) -> GameArrays:
@@ -231,7 +233,7 @@ def learning_games(path: Path, games: int, tested: int, seed: int) -> GameArrays
 
 @cache
 def _held_out(path: Path, tested: int) -> PaperGames:
-    return paper_games(_split(_scored(path), tested)[1], _judge())
+    return paper_games(_split(_scored(path), tested)[1], _shipped())
 
 
 def _train_version(job: tuple[Path, FailureSize, int, int, str]) -> Row:
@@ -284,9 +286,9 @@ _QUICK_SCORERS = ScorerSize(
 def scorers(context: LabContext, size: ScorerSize) -> list[NewRows]:
     """Score finished games with learned scorers, simple ones and GNU Go; a row per game."""
     context.at(0.0, "games")
-    judges = {"shipped": _judge()}
+    scorers_by_name = {"shipped": _shipped()}
     for seed in range(context.seed, context.seed + size.seeds):
-        judges[f"trained {seed}"] = _trained_scorer(context, size, seed)
+        scorers_by_name[f"trained {seed}"] = _trained_scorer(context, size, seed)
     rows: list[dict[str, Any]] = []
     for number, (name, method) in enumerate(size.tests.items()):
         context.at(0.6 + 0.4 * number / len(size.tests), name)
@@ -297,7 +299,7 @@ def scorers(context: LabContext, size: ScorerSize) -> list[NewRows]:
         )
         games = read_scored_games([path])
         stored = context.place("scoring") / f"{path.stem}-gnugo.jsonl"
-        measured = partial(_score_games, judges, games, method, size, stored)
+        measured = partial(_score_games, scorers_by_name, games, method, size, stored)
         rows += [
             {"file": name.removesuffix(".sgf"), "count": method, **row}
             for row in context.once(f"scoring/{name}", measured)
@@ -321,7 +323,7 @@ def _trained_scorer(context: LabContext, size: ScorerSize, seed: int) -> BlockSc
 
 
 def _score_games(
-    judges: dict[str, BlockScorer],
+    scorers_by_name: dict[str, BlockScorer],
     games: Sequence[ScoredGame],
     method: Method,
     size: ScorerSize,
@@ -337,7 +339,7 @@ def _score_games(
         }  # fmt: skip
         rows.append({**row, "milliseconds": round(1000 * seconds, 3)} if size.timed else row)
 
-    for name, scorer in judges.items():
+    for name, scorer in scorers_by_name.items():
         scorer.read(np.array([[0, 1, 2], [1, 1, 2], [0, 1, 2]], np.int8))  # compile before timing
         for number, game in enumerate(games):
             begin = time.process_time()
@@ -393,7 +395,7 @@ def bootstrap(context: LabContext, size: BootstrapSize) -> list[NewRows]:
     name = f"bootstrap-{fingerprint(to_plain(size))}.jsonl"
     found = Journal(context.place("scoring") / name).complete(
         jobs, _grow, workers=context.workers, ray=context.ray,
-        report=context.between(0.5, 1.0, "training"),
+        on_step=context.between(0.5, 1.0, "training"),
     )  # fmt: skip
     seeds = list(range(context.seed, context.seed + size.seeds))
     return [
@@ -423,8 +425,8 @@ def _tables(context: LabContext, size: BootstrapSize | LifeSize) -> _Tables:
     )
     if not found.known.is_file():
         games = _chosen(path, size)
-        report = context.between(0.0 if not size.made else 0.4, 0.5, "features")
-        table = describe_games(games, progress=lambda n: report(n, len(games)))
+        on_step = context.between(0.0 if not size.made else 0.4, 0.5, "features")
+        table = describe_games(games, progress=lambda n: on_step(n, len(games)))
         table.save(found.table)
         np.save(found.known, _known(table, context.workers))
     return found
@@ -448,7 +450,7 @@ def _known(table: BlockTable, workers: int) -> IntArray:
 
 
 def _dead(grid: Any) -> BoolArray:
-    return _judge().read(grid).dead
+    return _shipped().read(grid).dead
 
 
 @cache
@@ -477,7 +479,7 @@ def _growing(
     )
     grown = learn_from_scores(
         table, settings, chosen=learning & ~np.isin(np.arange(len(table)), mine), made=lessons,
-        grown=bool(first), flips=bool(flips), report=history.append,
+        grown=bool(first), flips=bool(flips), on_round=history.append,
     )  # fmt: skip
     return grown, history
 
@@ -520,7 +522,7 @@ def _right(grown: Grown, game: ScoredGame) -> bool:
     logits = scorer.logits(described)
     if not len(blocks):
         return False
-    return abs(game.margin(judge(described, logits).dead, "plain") - game.score) < 0.01
+    return abs(game.margin(judgement_of(described, logits).dead, "plain") - game.score) < 0.01
 
 
 # ----- Life and death during the game -----
@@ -562,7 +564,7 @@ def life(context: LabContext, size: LifeSize) -> list[NewRows]:
     name = f"life-{fingerprint(to_plain(size))}.jsonl"
     found = Journal(context.place("scoring") / name).complete(
         {str(seed): (source, size, seed) for seed in seeds}, _learn_life,
-        workers=context.workers, ray=context.ray, report=context.between(0.8, 1.0, "training"),
+        workers=context.workers, ray=context.ray, on_step=context.between(0.8, 1.0, "training"),
     )  # fmt: skip
     rows = [row for each in found for row in each["rows"]]
     return [NewRows("scoring-life", rows, seeds, to_plain(size))]

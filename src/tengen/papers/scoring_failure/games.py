@@ -163,25 +163,25 @@ class Scaling:
 
 def paper_games(
     games: GameArrays,
-    judge: BlockScorer | None = None,
+    scorer: BlockScorer | None = None,
     done: Callable[[int], None] = lambda number: None,
 ) -> PaperGames:
     """Describe finished games by the paper's 46 features.
 
-    A `judge` tells which blocks live in the games whose recorded score it explains.
+    A `scorer` tells which blocks live in the games whose recorded score it explains.
     """
     padded, taken = last_positions(games)
     offset = games.komi.astype(np.float64) - taken[:, BLACK - 1] + taken[:, WHITE - 1]
     sizes = zip(padded, games.rows, games.cols, strict=True)
     grids = [np.ascontiguousarray(grid[:rows, :cols]) for grid, rows, cols in sizes]
-    return described(grids, offset, -games.score.astype(np.float64), judge, done)
+    return described(grids, offset, -games.score.astype(np.float64), scorer, done)
 
 
 def described(
     grids: Sequence[NDArray[np.int8]],
     offset: FloatArray,
     score: FloatArray,
-    judge: BlockScorer | None = None,
+    scorer: BlockScorer | None = None,
     done: Callable[[int], None] = lambda number: None,
 ) -> PaperGames:
     """Describe positions as `paper_games` does; `offset` and `score` are White's, one per game."""
@@ -193,8 +193,8 @@ def described(
         number = np.where(stones, blocks + np.cumsum(stones) - 1, regions + np.cumsum(~stones) - 1)
         edges = number[np.argwhere(position.adjacent & ~stones[:, None] & stones)]
         status = np.full(len(position.size), UNKNOWN)
-        if judge is not None:
-            dead = judge.read(grid).dead
+        if scorer is not None:
+            dead = scorer.read(grid).dead
             if abs(counted(grid, dead) - (offset[g] - score[g])) < 0.01:
                 status[:] = 1
                 status[position.part[dead]] = 0

@@ -128,7 +128,7 @@ def train_all(
     }
     folders = {key: _folder(context, *key, settings) for key, settings in asked.items()}
     step = next(iter(asked.values())).checkpoint_every
-    report = context.between(0.0, share, "games of self-play of each training,")
+    on_step = context.between(0.0, share, "games of self-play of each training,")
 
     def advance(key: tuple[str, int], games: int) -> None:
         settings = replace(asked[key], games=games)
@@ -140,7 +140,7 @@ def train_all(
         for games in range(step, size.games + step, step):
             goal = min(games, size.games)
             list(pool.map(advance, todo, [goal] * len(todo)))
-            report(goal, size.games)
+            on_step(goal, size.games)
     return folders
 
 
@@ -250,8 +250,8 @@ def _complete(
 ) -> list[list[float]]:
     """Play the matches that are not played yet; return the scores of all, in their order."""
     journal = Journal(context.place("symmetry-games") / f"{fingerprint(context.step, name)}.jsonl")
-    report = context.between(*shares, f"{name}:")
-    return [row["scores"] for row in journal.complete(jobs, work, report=report)]
+    on_step = context.between(*shares, f"{name}:")
+    return [row["scores"] for row in journal.complete(jobs, work, on_step=on_step)]
 
 
 def _games(
