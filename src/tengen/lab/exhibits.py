@@ -1,4 +1,4 @@
-"""What a paper's `paper.toml` says for visitors: its machine, and where that fails."""
+"""What a paper's `paper.toml` says for visitors: its machine, where that fails, its players."""
 
 from __future__ import annotations
 
@@ -24,6 +24,17 @@ class Failure:
     def board(self) -> Board:
         """Return the position."""
         return Board(self.size, setup="/".join(self.stones), moves=self.moves)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperOpponent:
+    """A player of a paper that people can choose to play against."""
+
+    id: str
+    name: str
+    spec: str
+    about: str
+    sizes: Sequence[int] = ()  # boards it plays on; empty for all
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tengen import extensions
 from tengen.extensions import PAPERS, ExtensionError
-from tengen.lab.exhibits import Exhibit
+from tengen.lab.exhibits import Exhibit, PaperOpponent
 
 if TYPE_CHECKING:
     from tengen.lab.steps import Experiment
@@ -72,6 +72,7 @@ class Paper:
     order: int = extensions.LAST  # place in the report
     story: str = ""  # who, when, what was claimed: some hundred words for visitors
     exhibit: Exhibit | None = None
+    opponents: Sequence[PaperOpponent] = ()
     claims: Mapping[str, Claim]
     settings: Sequence[PaperSetting]
     questions: Mapping[str, str]  # id -> question
@@ -127,6 +128,7 @@ def read_paper(package: str) -> Paper:
     parts: dict[str, Any] = {
         "claims": {claim.id: claim for claim in claims},
         "settings": [PaperSetting(**entry) for entry in content.pop("settings", [])],
+        "opponents": [PaperOpponent(**entry) for entry in content.pop("opponents", [])],
         "questions": {entry["id"]: entry["question"] for entry in content.pop("questions", [])},
     }
     if "exhibit" in content:

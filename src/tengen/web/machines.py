@@ -57,24 +57,12 @@ class Opponent:
 
 
 PERSON = "person"  # the id of the entry for two people on one board
-_SHIPPED: tuple[tuple[Any, ...], ...] = (
-    (PERSON, "Two people", "", "Two people on one board", "person"),
-    ("symmetry-network", "Symmetry network", "greedy:model=isn-9x9",
-     "The 714-weight network of Blair, one ply deep", "paper", (9,)),
-    ("symmetry-network-best", "Symmetry network, colours tied", "greedy:model=isn-best",
-     "The strongest network of Blair's kind by self-play, one ply deep", "paper"),
-    ("predictor", "Move predictor", "greedy:policy=predictor-paper",
-     "Always the move that Araki's predictor finds likeliest", "paper", (19,)),
-    ("opening-td", "Opening by temporal differences",
-     "opening:model=td-best-9x9,then=mcts:playouts=500",
-     "Huang's learned opening, then a tree search", "paper", (9,)),
-    ("opening-evolution", "Evolved opening",
-     "opening:model=evolved-spatial-13x13,then=mcts:playouts=500",
-     "Kendall's evolved opening, then a tree search", "paper", (13,)),
-    ("static", "Rules of one ply", "static", "Captures, ladders, cuts, shape", "simple"),
-    ("maxlib", "Liberties", "maxlib", "Wants liberties and nothing else", "simple"),
-    ("random", "Random", "random", "Any legal move but its own eyes", "simple"),
-)  # fmt: skip
+_TWO = Opponent(PERSON, "Two people", "", "Two people on one board", "person")
+_SIMPLE = (
+    ("static", "Rules of one ply", "static", "Captures, ladders, cuts, shape"),
+    ("maxlib", "Liberties", "maxlib", "Wants liberties and nothing else"),
+    ("random", "Random", "random", "Any legal move but its own eyes"),
+)
 
 
 def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
@@ -87,9 +75,12 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
         about = how.about[0].upper() + how.about[1:]
         names = f"level-{level}", f"Level {level}", f"tengen:level={level}"
         entries.append(Opponent(*names, about, "level", level=level))
-    for one in (Opponent(*words) for words in _SHIPPED):
-        if all(map(has_model, re.findall(r"(?:model|policy)=([\w-]+)", one.spec))):
-            entries.append(one)
+    entries.append(_TWO)
+    for each in (each for paper in papers().values() for each in paper.opponents):
+        if all(map(has_model, re.findall(r"(?:model|policy)=([\w-]+)", each.spec))):
+            sizes = tuple(each.sizes)
+            entries.append(Opponent(each.id, each.name, each.spec, each.about, "paper", sizes))
+    entries += [Opponent(*words, "simple") for words in _SIMPLE]
     added = extensions.from_elsewhere(extensions.PLAYERS)
     for name, kind in player_kinds().items():
         if name in added:
