@@ -20,7 +20,6 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-SCORING_KERNELS, NETWORK_KERNELS = "scoring.kernels", "network.engine_kernels"
 PACKAGE = Path(__file__).parent
 _SETTING = "NUMBA_CACHE_DIR"
 _COMPILER = PACKAGE / "jit.py"

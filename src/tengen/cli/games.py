@@ -14,7 +14,7 @@ import typer
 
 from tengen.commands.options import Records, Seed, WorkOptions, argument, command, flag, option
 from tengen.commands.printing import Shown, table
-from tengen.compiling import NETWORK_KERNELS, SCORING_KERNELS, disable_jit_unless_cached
+from tengen.compiling import disable_jit_unless_cached
 from tengen.errors import ModelError, RecordError, SpecError, TengenError
 from tengen.files import refuse_inputs, write_atomic
 from tengen.reviews import ReviewSettings
@@ -54,7 +54,7 @@ def score(
     cannot be read or scored are listed at the end.
     """
     if len(files) == 1 and _is_one_game(Path(files[0])):
-        _do_without_compiling(SCORING_KERNELS, shown)
+        _do_without_compiling("scoring.kernels", shown)
     from tengen.parallel import map_jobs
     from tengen.records.corpus import packed_games
     from tengen.scoring import BlockScorer
@@ -180,7 +180,7 @@ def predict(
 ) -> None:
     """Print the board before move N with the likely moves, best first as a, b, c, ..."""
     if model is None:
-        _do_without_compiling(NETWORK_KERNELS, shown)
+        _do_without_compiling("network.engine_kernels", shown)
     import numpy as np
 
     from tengen.board import BLACK, format_gtp, point_at

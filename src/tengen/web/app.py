@@ -21,7 +21,7 @@ from fastapi.staticfiles import StaticFiles
 
 from tengen import __version__
 from tengen.board import Board
-from tengen.compiling import SCORING_KERNELS, is_compiled
+from tengen.compiling import is_compiled
 from tengen.errors import TengenError
 from tengen.web import game_routes, look_routes, paper_routes, player_routes, review_routes
 from tengen.web.games import HINT_PLAYER, StaleMoveError
@@ -52,7 +52,7 @@ def make_app(services: Services, on_ready: Callable[[], None] = lambda: None) ->
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services.reviews.resume()
         opponent = services.games.opponents["level-1"].spec
-        compiled = is_compiled(SCORING_KERNELS)
+        compiled = is_compiled("scoring.kernels")
         services.will_compile = not compiled
         arguments = {"board": to_value(Board(9)), "player": opponent, "judge": compiled}
         services.first_move = ready = services.playing.submit("tasks.warm", arguments)
