@@ -162,21 +162,21 @@ def test_a_remote_run_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_warming_up_teaches_nothing() -> None:
-    pupil = SelfPlayTrainer(SMALL, CPU)
-    before = network_arrays(pupil.network)
-    pupil.warm_up(Batch.blank(5, 4, CPU))
-    after = network_arrays(pupil.network)
+    trainer = SelfPlayTrainer(SMALL, CPU)
+    before = network_arrays(trainer.network)
+    trainer.warm_up(Batch.blank(5, 4, CPU))
+    after = network_arrays(trainer.network)
     assert all(np.array_equal(before[name], after[name]) for name in before)
-    assert pupil.mean_losses() == {} and all(w.grad is None for w in pupil.network.parameters())
+    assert trainer.mean_losses() == {} and all(w.grad is None for w in trainer.network.parameters())
 
 
 def test_several_sizes_learn_together(tmp_path: Path) -> None:
     loop = Loop(replace(SMALL, size=(5, 6), games=4))
-    while loop.pupil.step < 4:
+    while loop.trainer.step < 4:
         loop.advance(0.1)
     assert all(room.buffer.total for room in loop.rooms)
     # What it is never shown keeps weights of nothing.
-    assert not loop.pupil.network.weight("lift.weight")[:, TERRITORY_PLANE].any()
+    assert not loop.trainer.network.weight("lift.weight")[:, TERRITORY_PLANE].any()
 
 
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
@@ -200,22 +200,22 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
 
 
 def test_the_playing_network_uses_what_was_learned_once_it_is_handed_over() -> None:
-    pupil, seen = SelfPlayTrainer(SMALL, CPU), Batch.blank(5, 2, CPU)
+    trainer, seen = SelfPlayTrainer(SMALL, CPU), Batch.blank(5, 2, CPU)
 
     def answers() -> Any:
-        pupil.network.eval()
+        trainer.network.eval()
         planes = planes_of(seen, plane_table(CPU))
         with torch.no_grad():
-            return pupil.player(seen).moves, pupil.network(planes).moves
+            return trainer.player(seen).moves, trainer.network(planes).moves
 
     torch.testing.assert_close(*answers())
     with torch.no_grad():
-        for parameter in pupil.network.parameters():
+        for parameter in trainer.network.parameters():
             parameter.add_(0.1)
     here, there = answers()
     assert not torch.allclose(here, there)
-    pupil.player.take_over(pupil.network)
+    trainer.player.take_over(trainer.network)
     torch.testing.assert_close(*answers(), rtol=1e-4, atol=1e-4)
     other = SelfPlayTrainer(replace(SMALL, seed=7), CPU)
-    other.load_weights(network_arrays(pupil.network))
-    torch.testing.assert_close(other.player(seen).moves, pupil.player(seen).moves)
+    other.load_weights(network_arrays(trainer.network))
+    torch.testing.assert_close(other.player(seen).moves, trainer.player(seen).moves)

@@ -339,10 +339,10 @@ class PositionFeatures(Parts):
         """
         colour, size, points = self.colour, self.size, self.points
         living, dead = (colour > 0) & (alive >= 0.5), (colour > 0) & (alive < 0.5)
-        fallen = dead[self.part]
+        dead_points = dead[self.part]
         kinds = np.zeros(self.grid.shape, np.int8)
-        careful_kinds(self.grid, fallen, kinds)
-        number, fields = self._sets(np.where((self.grid == 0) | fallen, 0, -1))
+        careful_kinds(self.grid, dead_points, kinds)
+        number, fields = self._sets(np.where((self.grid == 0) | dead_points, 0, -1))
         lies = meets(fields, points) & dead
         touching = meets(self._beside(fields) > 0, points) & living
         touch = np.bitwise_or.reduce(np.where(touching, colour, 0), axis=1)
@@ -553,9 +553,9 @@ class BlockTable:
     def dead(self, game: int, alive: BoolArray) -> BoolArray:
         """Return the dead stones of a game, given which of its blocks are alive."""
         parts = self.parts[game]
-        fallen = np.zeros(int(parts.max()) + 1, np.bool_)
-        fallen[self.block[self.rows(game)]] = ~alive
-        return fallen[parts]
+        dead_parts = np.zeros(int(parts.max()) + 1, np.bool_)
+        dead_parts[self.block[self.rows(game)]] = ~alive
+        return dead_parts[parts]
 
     def exact(self, alive: BoolArray) -> BoolArray:
         """Return for every game whether the careful count gives the recorded score."""

@@ -151,9 +151,9 @@ class GameScore:
         drawn[self.count.territory(BLACK)] = "+"
         drawn[self.count.territory(WHITE)] = "-"
         drawn[self.territory.seki & (grid == 0)] = "*"
-        for colour, living, fallen in ((BLACK, "X", "x"), (WHITE, "O", "o")):
+        for colour, living, dying in ((BLACK, "X", "x"), (WHITE, "O", "o")):
             drawn[(grid == colour) & ~dead] = living
-            drawn[(grid == colour) & dead] = fallen
+            drawn[(grid == colour) & dead] = dying
         return "\n".join(" ".join(row) for row in drawn)
 
     def marked(self) -> GameTree:
@@ -183,15 +183,15 @@ def score_record(
     """
     board = board_at(record)
     reading = scorer.read(board.grid())
-    fallen = overruled(reading.dead, board, dead=dead, alive=alive)
-    territory, area = count_both(board, fallen)
+    dead_mask = overruled(reading.dead, board, dead=dead, alive=alive)
+    territory, area = count_both(board, dead_mask)
     remarks = _remarks(record, board)
     safe = reading.safe and not remarks
     remarks += _about_rules(record)
     if dead or alive:
         remarks.append("some blocks were judged by you")
     score = GameScore(
-        record, board, territory, area, territory.seki & (board.grid() > 0) & ~fallen,
+        record, board, territory, area, territory.seki & (board.grid() > 0) & ~dead_mask,
         safe, reading.safe_probability, remarks,
     )  # fmt: skip
     judge = judge or Judge(scorer)

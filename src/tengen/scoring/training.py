@@ -277,8 +277,8 @@ def label(records: Iterable[GameRecord]) -> list[LabelledBlocks]:
         alive = np.ones(len(table.block), np.bool_)
         for game, record in enumerate(by_size[size]):
             rows = table.rows(game)
-            fallen = table.parts[game][marked_dead(record, table.grids[game])]
-            alive[rows] = ~np.isin(table.block[rows], fallen)
+            dead_parts = table.parts[game][marked_dead(record, table.grids[game])]
+            alive[rows] = ~np.isin(table.block[rows], dead_parts)
         found.append(LabelledBlocks(table, alive))
     return found
 

@@ -102,8 +102,8 @@ Workers = Team[GamesJob, tuple[Tally, list[NDArray[Any]]]]
 class RemoteGames:
     """Games of one size that workers play, a round at a time."""
 
-    def __init__(self, lines: int, pupil: SelfPlayTrainer, team: Workers) -> None:
-        self.lines, self.pupil, self.team = lines, pupil, team
+    def __init__(self, lines: int, trainer: SelfPlayTrainer, team: Workers) -> None:
+        self.lines, self.trainer, self.team = lines, trainer, team
         self.tally, self.round = Tally(), torch.zeros(1, dtype=torch.int64)
 
     def play(self) -> None:
@@ -111,7 +111,7 @@ class RemoteGames:
 
     def collect(self) -> Batch | None:
         """Play one round with the current weights."""
-        settings, weights = self.pupil.settings, network_arrays(self.pupil.network)
+        settings, weights = self.trainer.settings, network_arrays(self.trainer.network)
         seeds = spawn_seeds(settings.seed, settings.pieces, self.lines, int(self.round))
         played = self.team.map([GamesJob(settings, self.lines, weights, seed) for seed in seeds])
         self.round += 1
@@ -144,7 +144,7 @@ class Loop:
         self, settings: SelfPlaySettings, device: torch.device = _CPU, team: Workers | None = None
     ) -> None:
         self.settings, self.rounds = settings, 0
-        self.pupil = SelfPlayTrainer(settings, device)
+        self.trainer = SelfPlayTrainer(settings, device)
         self.generator = torch.Generator(device).manual_seed(settings.seed)
         sizes, games, window = settings.size, settings.games, settings.window
         wish = f"{games} games of each size and a window of {window} positions"
@@ -155,13 +155,13 @@ class Loop:
             for lines in sizes:
                 played: ParallelGames | RemoteGames
                 if team is None:
-                    played = make_games(settings, lines, self.pupil.player, self.generator)
+                    played = make_games(settings, lines, self.trainer.player, self.generator)
                 else:
-                    played = RemoteGames(lines, self.pupil, team)
+                    played = RemoteGames(lines, self.trainer, team)
                 buffer = ReplayBuffer(Batch.blank(lines, 0, device), window)
                 self.rooms.append(BoardSizeState(lines, played, buffer))
             for lines in sizes if device.type == "cuda" else ():
-                self.pupil.warm_up(Batch.blank(lines, settings.batch, device))
+                self.trainer.warm_up(Batch.blank(lines, settings.batch, device))
 
     def tally(self) -> Tally:
         """Return the sum over all rooms."""
@@ -174,14 +174,14 @@ class Loop:
         # While a GPU still plays, queue the training steps that follow.
         learned = [self._learn(room, progress) for room in self.rooms]
         if any(learned):
-            self.pupil.player.take_over(self.pupil.network)
+            self.trainer.player.take_over(self.trainer.network)
         for room in self.rooms:
             batch = room.games.collect()
             if batch is not None:
                 room.buffer.add(batch)
                 room.positions_due += self.settings.reuse * len(batch.codes)
         if any(learned):
-            self.pupil.check()  # here, as `collect` has waited for the GPU anyway
+            self.trainer.check()  # here, as `collect` has waited for the GPU anyway
         self.rounds += 1
 
     def _learn(self, room: BoardSizeState, progress: float) -> bool:
@@ -194,14 +194,14 @@ class Loop:
         latest = max(FIRST_BATCHES * batch, int(_YOUNG * room.buffer.total))
         while room.positions_due >= batch:
             room.positions_due -= batch
-            self.pupil.learn(room.buffer.draw(batch, latest, self.generator), progress)
+            self.trainer.learn(room.buffer.draw(batch, latest, self.generator), progress)
         return learned
 
     def arrays(self, most: int | None = None) -> dict[str, Any]:
         """Return the whole state; of each buffer the latest `most` positions."""
-        found: dict[str, Any] = dict(self.pupil.arrays())
+        found: dict[str, Any] = dict(self.trainer.arrays())
         found["chance"] = self.generator.get_state().numpy()
-        found["counts"] = np.array([self.rounds, self.pupil.step])
+        found["counts"] = np.array([self.rounds, self.trainer.step])
         for room in self.rooms:
             counts = [*room.games.tally, room.buffer.total, room.positions_due]
             found[f"{room.lines}.counts"] = np.array(counts, np.float64)
@@ -214,13 +214,14 @@ class Loop:
     def restore(self, arrays: Mapping[str, Any]) -> None:
         """Continue from what `arrays` returned."""
         self.rounds, steps = arrays["counts"].tolist()
-        self.pupil.restore(arrays, steps)
+        self.trainer.restore(arrays, steps)
         self.generator.set_state(torch.from_numpy(arrays["chance"].copy()))
         for room in self.rooms:
 
             def stored(prefix: str) -> dict[str, Tensor]:
+                device = self.trainer.device
                 return {
-                    name.removeprefix(prefix): torch.from_numpy(array.copy()).to(self.pupil.device)
+                    name.removeprefix(prefix): torch.from_numpy(array.copy()).to(device)
                     for name, array in arrays.items()
                     if name.startswith(prefix)
                 }
@@ -255,7 +256,7 @@ def train(
             before = float(run.start.state["seconds"])
             rows = [row for row in read_clock(clock) if row["step"] <= run.start.step]
         elif start is not None:
-            loop.pupil.load_weights(start.weights_)
+            loop.trainer.load_weights(start.weights_)
         began, first, seen = time.monotonic(), loop.tally(), loop.tally()
         done = _progress(loop, before)
         while done < 1:
@@ -309,8 +310,8 @@ def _row(loop: Loop, seen: Tally) -> dict[str, Any]:
     row: dict[str, Any] = {
         "games": now.games,
         "positions": now.moves,
-        "batches": loop.pupil.step,
-        "loss": loop.pupil.mean_losses(),
+        "batches": loop.trainer.step,
+        "loss": loop.trainer.mean_losses(),
     }
     if games := now.games - seen.games:
         row["length"] = round((now.positions - seen.positions) / games, 2)
@@ -322,7 +323,7 @@ def _save(loop: Loop, path: Path) -> DeepNetwork:
     """Write the network as it is now and return it."""
     settings, network = loop.settings, DeepNetwork()
     network.design_ = design_of(settings)
-    network.weights_ = network_arrays(loop.pupil.network)
+    network.weights_ = network_arrays(loop.trainer.network)
     sizes = " and ".join(f"{lines}x{lines}" for lines in settings.size)
     path.parent.mkdir(parents=True, exist_ok=True)
     data = f"{loop.tally().games} games against itself on {sizes}"

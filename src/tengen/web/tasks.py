@@ -116,17 +116,17 @@ def score(arguments: Json, context: Context) -> Json:
     """Judge every block, apply the user's corrections, and count territory and area."""
     board = to_board(arguments["board"])
     verdict = SEARCHING_JUDGE.status(board)
-    fallen = np.zeros((board.rows, board.cols), np.bool_)
+    dead = np.zeros((board.rows, board.cols), np.bool_)
     for point in verdict.stones(Status.DEAD):
-        fallen.flat[index_of(point, board.rows, board.cols)] = True
-    fallen = overruled(fallen, board, dead=arguments["dead"], alive=arguments["alive"])
-    territory, area = count_both(board, fallen, arguments["captures"])
+        dead.flat[index_of(point, board.rows, board.cols)] = True
+    dead = overruled(dead, board, dead=arguments["dead"], alive=arguments["alive"])
+    territory, area = count_both(board, dead, arguments["captures"])
     sure = verdict.safe or bool(arguments["dead"] or arguments["alive"])
     outlook = None if sure else SEARCHING_JUDGE.outlook(board)
     return {
         "estimate": outlook
         and {"score": outlook.score, "spread": outlook.spread, "by": outlook.by},
-        "dead": vertices(points_at(np.flatnonzero(fallen), board.rows, board.cols), board),
+        "dead": vertices(points_at(np.flatnonzero(dead), board.rows, board.cols), board),
         "seki": vertices(verdict.stones(Status.SEKI), board),
         "safe": verdict.safe,
         "safe_probability": finite(verdict.safe_probability),

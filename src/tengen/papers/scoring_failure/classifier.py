@@ -52,9 +52,9 @@ class ScoreClassifier(StoredLearner):
         """Return which blocks it takes for dead; it knows neither seki nor doubt."""
         _, dead = self._predict([board])
         position = Parts(np.ascontiguousarray(board.grid(), np.int8))
-        fallen = np.zeros(len(position.size), np.bool_)
-        fallen[position.blocks] = dead
-        cells = fallen[position.part].ravel()
+        dead_parts = np.zeros(len(position.size), np.bool_)
+        dead_parts[position.blocks] = dead
+        cells = dead_parts[position.part].ravel()
         blocks = []
         for block in board.blocks():
             lost = cells[index_of(block.stones[0], board.rows, board.cols)]

@@ -443,8 +443,8 @@ def _known(table: BlockTable, workers: int) -> IntArray:
     alive = np.ones(len(table.block), np.bool_)
     readings = map_jobs(_dead, list(table.grids), workers=workers, ordered=True)
     for game, dead in enumerate(readings):
-        fallen = np.unique(table.parts[game][dead])
-        alive[table.rows(game)] = ~np.isin(table.block[table.rows(game)], fallen)
+        dead_parts = np.unique(table.parts[game][dead])
+        alive[table.rows(game)] = ~np.isin(table.block[table.rows(game)], dead_parts)
     explained = table.exact(alive)[table.game]
     return np.where(explained, alive.astype(np.int64), UNKNOWN)
 

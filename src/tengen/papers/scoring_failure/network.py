@@ -326,10 +326,10 @@ def counts(games: PaperGames, dead: BoolArray) -> FloatArray:
     margins, row = [], 0
     for grid in games.grids:
         position = Parts(grid)
-        fallen = np.zeros(len(position.size), np.bool_)
-        fallen[position.blocks] = dead[row : row + len(position.blocks)]
+        dead_parts = np.zeros(len(position.size), np.bool_)
+        dead_parts[position.blocks] = dead[row : row + len(position.blocks)]
         row += len(position.blocks)
-        margins.append(counted(grid, fallen[position.part]))
+        margins.append(counted(grid, dead_parts[position.part]))
     return np.array(margins, np.float64)
 
 
