@@ -60,14 +60,14 @@ lint: setup
 # processes of the tests would wait for each other's cores.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest -o faulthandler_timeout=400 -o faulthandler_exit_on_timeout=true
 # One more than most CI machines have cores, because many tests wait for processes.
-QUICK = -m "not slow and not wheel" -n 3 --dist loadfile
+QUICK = -m "not slow and not wheel" -n 3 --dist worksteal
 
 test: setup lint  ## lint and tests, with nothing installed but Python and make
 	$(PYTEST) --bare $(QUICK)
 
-test-all: build/skipped-tests.txt extras  ## then what `make test` skipped, the wheel, the site and the page
+test-all: build/skipped-tests.txt extras  ## then what `make test` skipped, the wheel and the page
 	$(PYTEST) $(QUICK) @build/skipped-tests.txt
-	$(MAKE) test-wheel docs check-page
+	$(MAKE) --jobs 2 test-wheel check-page
 
 build/skipped-tests.txt:
 	$(MAKE) test
@@ -93,8 +93,8 @@ test-oldest test-newest:  ## the quick tests with the lowest versions that pypro
 test-slow: setup  ## thousands of games, kills, clusters
 	$(BIN)/pytest -m slow
 
-test-hostile: setup  ## damaged inputs, kills and full disks, in 40 minutes; SHORT=1 in a few
-	$(BIN)/python tests/robustness/attack.py hostile $(if $(SHORT),--short,--note)
+test-hostile: setup  ## thousands of damaged inputs, kills and full disks, in 40 minutes
+	$(PYTEST) --hypothesis-profile hostile tests/robustness tests/web/test_damaged_requests.py
 
 coverage: setup  ## lines outside kernels that the tests run
 	$(PYTEST) $(QUICK) --cov=tengen --cov-report=term:skip-covered

@@ -19,6 +19,7 @@ from tests import needs
 # time: a change is not to fail by chance. `pytest --hypothesis-profile others` draws others.
 settings.register_profile("others", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("tengen", settings.get_profile("others"), derandomize=True)
+settings.register_profile("hostile", settings.get_profile("tengen"), max_examples=2000)
 settings.load_profile("tengen")
 
 # A shell that starts the tests in the background leaves SIGINT ignored, for all children too.

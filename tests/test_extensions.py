@@ -77,10 +77,8 @@ def test_a_script_registers_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [
-        ("--help", 0, 0),
         ("players", 0, 1),
         ("players gone", 1, 1),
-        ("train --help", 0, 0),
         ("train lost", 1, 1),
         ("lab --list", 0, 1),
     ],

@@ -53,29 +53,51 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(site), "TENGEN_MODELS": str(found)}
 
 
+COMMANDS = {
+    "players": "players",
+    "match": "arena match gobble:games=60 random --size 5 --games 4",
+    "trained": f"train {NAME} --out {{models}}/first.safetensors --evaluations 4 --games 100",
+    "evaluated": f"evaluate {NAME} first --games 4",
+    "experiments": "lab --list",
+    "small": f"lab {NAME} --set positions=3 --set games=30 --out {{models}}/../run",
+    "report": "lab report",
+}
+RUN = """
+import contextlib, io, json, sys
+from tengen.cli import run
+said = {}
+for name, words in json.loads(sys.argv[1]).items():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert run([*words.split(), "--json"]) == 0, words
+    said[name] = json.loads(out.getvalue())
+print(json.dumps(said))
+"""
+
+
 def python(*words: str, env: dict[str, str]) -> Any:
     done = subprocess.run([sys.executable, *words], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def tengen(words: str, env: dict[str, str]) -> Any:
-    return python("-m", "tengen", *words.split(), "--json", env=env)
+@pytest.fixture(scope="module")
+def said(env: dict[str, str]) -> dict[str, Any]:
+    """What all the commands say, run one after the other."""
+    words = {name: each.format(models=env["TENGEN_MODELS"]) for name, each in COMMANDS.items()}
+    found: dict[str, Any] = python("-c", RUN, json.dumps(words), env=env)
+    return found
 
 
-def test_it_is_listed_and_plays_in_the_arena(env: dict[str, str]) -> None:
-    assert [row["name"] for row in tengen("players", env)].count("gobble") == 1
-    match = tengen("arena match gobble:games=60 random --size 5 --games 4", env)
-    assert match["games"] == 4 and match["faults"] == 0
+def test_it_is_listed_and_plays_in_the_arena(said: dict[str, Any]) -> None:
+    assert [row["name"] for row in said["players"]].count("gobble") == 1
+    assert said["match"]["games"] == 4 and said["match"]["faults"] == 0
 
 
-def test_its_learner_is_trained_evaluated_and_seen_on_the_page(env: dict[str, str]) -> None:
-    model = Path(env["TENGEN_MODELS"]) / "first.safetensors"
-    options = "--evaluations 4 --games 100 --seed 1"
-    trained = tengen(f"train {NAME} --out {model} {options}", env)
-    assert trained["best"] > 0 > trained["worst"]
-    found = tengen(f"evaluate {NAME} first --games 4", env)
-    assert found["games"] == 4 and 0 <= found["win_rate"] <= 1
+def test_its_learner_is_trained_evaluated_and_seen_on_the_page(
+    said: dict[str, Any], env: dict[str, str]
+) -> None:
+    assert said["trained"]["best"] > 0 > said["trained"]["worst"]
+    assert said["evaluated"]["games"] == 4 and 0 <= said["evaluated"]["win_rate"] <= 1
     exhibit, opponents, machines = python("-c", ON_THE_PAGE, env=env)
     story, plays, recorded, player, claims = exhibit
     assert story.startswith("In 1993") and plays and recorded and player == "gobble:games=100"
@@ -86,34 +108,28 @@ def test_its_learner_is_trained_evaluated_and_seen_on_the_page(env: dict[str, st
 
 
 def test_its_experiments_run_and_its_recorded_rows_are_in_the_report(
-    env: dict[str, str], tmp_path: Path
+    said: dict[str, Any], env: dict[str, str]
 ) -> None:
-    listed = tengen("lab --list", env)
-    assert {NAME, f"{NAME}-matches"} <= listed.keys()
-    run = tmp_path / "run"
-    small = tengen(f"lab {NAME} --set positions=3 --set games=30 --out {run}", env)
-    mine = [claim for claim in small["claims"] if claim["paper"] == NAME]
+    assert {NAME, f"{NAME}-matches"} <= said["experiments"].keys()
+    mine = [claim for claim in said["small"]["claims"] if claim["paper"] == NAME]
     assert len(mine) == 2 and not any(claim["full"] for claim in mine)
-    assert (run / "data" / "monte_carlo_go" / "twice" / "rows.csv.gz").is_file()
-
-    told = tengen("lab report", env)
-    claims = {claim["id"]: claim for claim in told["claims"] if claim["paper"] == NAME}
+    claims = {each["id"]: each for each in said["report"]["claims"] if each["paper"] == NAME}
     assert set(claims) == {"brugmann.twice.shared", "brugmann.twice.shift"}
     for claim in claims.values():
         assert claim["verdict"] in VERDICTS and claim["full"] and claim["rows"] > 0
         assert claim["data"].startswith(env["PYTHONPATH"])
-    answers = [each for each in told["questions"] if each["paper"] == NAME]
+    answers = [each for each in said["report"]["questions"] if each["paper"] == NAME]
     assert len(answers) == 4 and all(each["interval"] for each in answers)
 
 
 def test_a_saved_game_does_not_start_it(env: dict[str, str], tmp_path: Path) -> None:
-    for spec in ("gobble:games=1", "opening:model=td-best-9x9,then=Gobble"):
-        game = tmp_path / "game.sgf"
-        about = json.dumps({"player": spec, "human": 1, "seed": 1, "clock": None})
-        game.write_text(f"(;GM[1]SZ[9]XT[{about}];B[ee])")
-        command = [sys.executable, "-m", "tengen", "play", "--resume", "--out", str(game)]
-        done = subprocess.run(command, env=env, input="", capture_output=True, text=True)
-        assert done.returncode == 1 and "--player" in done.stderr
+    game = tmp_path / "game.sgf"
+    spec = "opening:model=td-best-9x9,then=Gobble"
+    about = json.dumps({"player": spec, "human": 1, "seed": 1, "clock": None})
+    game.write_text(f"(;GM[1]SZ[9]XT[{about}];B[ee])")
+    command = [sys.executable, "-m", "tengen", "play", "--resume", "--out", str(game)]
+    done = subprocess.run(command, env=env, input="", capture_output=True, text=True)
+    assert done.returncode == 1 and "--player" in done.stderr
 
 
 def test_player_and_model_keep_the_contracts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -89,6 +89,7 @@ def test_one_slope_for_runs_of_different_levels() -> None:
     assert both.slope == pytest.approx(1.125) and both.p < 0.01
 
 
+@settings(max_examples=20)
 @given(st.floats(0.6, 1.8), st.integers(0, 99))
 def test_confidence_is_the_factor_of_the_logits(true: float, seed: int) -> None:
     """Outcomes drawn by logits times a factor give the factor back, and bounds hold."""

@@ -29,10 +29,6 @@ def some_game(job, scripted, **options):
     return play_game(job(**options), scripted("b", ["C3"]), scripted("w", ["C2", "resign"]))
 
 
-def void_game(job, scripted):
-    return play_game(job(), scripted("b", ["C3"]), scripted("w", [lambda: 1 // 0]))
-
-
 def test_games_are_kept_with_everything(tmp_path, tournament, job, scripted) -> None:
     path = tmp_path / "deep" / "r.sqlite"
     game = some_game(job, scripted)
@@ -56,14 +52,6 @@ def test_a_game_is_there_only_once(tmp_path, tournament, job, scripted) -> None:
             database.add(some_game(job, scripted))
         database.add(some_game(job, scripted, swapped=True))
         assert database.finished() == {("anna", "bert", 0), ("anna", "bert", 1)}
-
-
-def test_void_games_are_kept_apart(tmp_path, tournament, job, scripted) -> None:
-    with Database.open(None, tournament()) as database:
-        for _ in range(2):
-            database.add(void_game(job, scripted))
-        assert database.finished() == set()
-        assert [row.fault for row in database.voids()] == ["bert", "bert"]
 
 
 def test_two_runs_on_one_database_are_refused(tmp_path, tournament) -> None:
@@ -208,16 +196,3 @@ def test_rows_that_are_no_games_of_its_players_are_damage(
         refused = pytest.raises(TengenError, match=r"r\.sqlite: damaged")
         with refused, Database.look(path) as database:
             results_of(database)
-
-
-def test_a_full_disk_keeps_what_was_finished(tmp_path, tournament, job, scripted) -> None:
-    path, void = tmp_path / "r.sqlite", void_game(job, scripted)
-    with Database.open(path, tournament()) as database:
-        database.add(some_game(job, scripted))
-        pages = database._connection.execute("PRAGMA page_count").fetchone()[0]
-        database._connection.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(TengenError, match=r"r\.sqlite: cannot write: .*full"):
-            for _ in range(1000):
-                database.add(void)
-    with Database.open(path, tournament()) as database:
-        assert ("anna", "bert", 0) in database.finished()

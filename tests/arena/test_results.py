@@ -7,15 +7,11 @@ import json
 import math
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
-from typing import get_args
 
 import pytest
-from rich.console import Console
 
 from tengen.arena import Database, placing, results_of
 from tengen.arena.database import GameRow
-from tengen.arena.game import PlayedGame, Reason, void_game
 from tengen.arena.ratings import PairScore
 from tengen.arena.results import (
     MatchResult,
@@ -25,10 +21,10 @@ from tengen.arena.results import (
     results_value,
     standings_table,
 )
-from tengen.arena.runner import LiveTable, lend_players, run_tournament
+from tengen.arena.runner import lend_players, run_tournament
 from tengen.arena.tournament import Entrant, schedule
 from tengen.board import PASS, Board
-from tengen.errors import EngineError, SpecError
+from tengen.errors import SpecError
 
 
 def row(a: str, b: str, winner: str | None) -> GameRow:
@@ -71,13 +67,6 @@ def test_a_match_tells_who_is_stronger_and_how_surely() -> None:
     assert match.win_rate_a == 0.8
 
 
-def test_a_game_that_cannot_begin_is_void_by_the_fault_of_who_is_missing(job) -> None:
-    game = void_game(job(), 2, EngineError("not there"))
-    assert isinstance(game, PlayedGame) and game.is_void and game.moves == []
-    assert game.reason == "failure" and game.reason in get_args(Reason)
-    assert (game.fault, game.detail) == (job().white.name, "White, move 1: not there")
-
-
 def test_lent_players_play_for_their_names_alone_and_only_then(tournament) -> None:
     plan = tournament(games=2)
     lent = {entrant.name: Passer() for entrant in plan.entrants}
@@ -104,24 +93,6 @@ def test_an_engine_is_there_or_not() -> None:
     specs = ("random", "gtp:sh -c true", "gtp:no-such-engine --fast", "gtp:")
     found = [placing.is_installed(Entrant(name="somebody", spec=spec)) for spec in specs]
     assert found == [True, True, False, False]
-
-
-def test_games_under_way_are_listed_until_they_end() -> None:
-    def shown() -> str:
-        console = Console(file=StringIO(), width=120)
-        console.print(table.draw())
-        return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
-
-    table = LiveTable(["a", "b"], [], quiet=True)
-    table.begin(4, 0)
-    table.handed_out(SimpleNamespace(key=("a", "b", 2)))  # type: ignore[arg-type]
-    assert "game 3 of a - b" in shown()
-    sides = SimpleNamespace(black=SimpleNamespace(name="a"), white=SimpleNamespace(name="b"))
-    ended = SimpleNamespace(
-        key=("a", "b", 2), is_void=True, job=sides, detail="lost", fault="a", result="Void"
-    )
-    table.finished(ended)  # type: ignore[arg-type]
-    assert "game 3 of a - b" not in shown() and (table.done, table.voids) == (0, 1)
 
 
 @pytest.mark.parametrize(

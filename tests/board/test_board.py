@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
-import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -48,8 +47,7 @@ from tengen.board.coordinates import (
     points_at,
     transform,
 )
-from tengen.board.drawing import Mark, format_ascii, format_svg, parse_ascii, star_points
-from tengen.board.playouts import SHAPES, shape_table
+from tengen.board.drawing import format_ascii, parse_ascii, star_points
 from tengen.errors import TengenError
 from tengen.records import GameRecord
 
@@ -210,14 +208,6 @@ def test_playout_scores_and_ownership_agree() -> None:
     assert result.ownership.sum() == pytest.approx(result.mean_score)
 
 
-def test_shapes_are_colour_blind_and_symmetric() -> None:
-    table = shape_table()
-    assert 500 < table.sum() < 20000 and len(SHAPES) == 13
-    hane = sum(c << (2 * i) for i, c in enumerate((1, 2, 1, 0, 0, 0, 0, 0)))
-    swapped = sum(c << (2 * i) for i, c in enumerate((2, 1, 2, 0, 0, 0, 0, 0)))
-    assert table[hane] and table[swapped] and not table[0]
-
-
 def test_handicap_stones_lie_on_their_usual_points() -> None:
     assert [str(point) for point in handicap_points(9, 9, 2)] == ["C3", "G7"]
     centre = ["E5" in map(str, handicap_points(9, 9, stones)) for stones in range(2, 10)]
@@ -233,35 +223,6 @@ def test_a_position_of_kernels_becomes_a_board_that_goes_on() -> None:
     assert board["D3"] == 0  # a copy
     with pytest.raises(IllegalMoveError, match="no move to undo"):
         Board.of_state(board.state, board.history, rules=board.rules).undo()
-
-
-def test_a_drawing_has_each_stone_label_shade_and_ring_once() -> None:
-    grid = np.zeros((5, 5), np.int8)
-    grid[0, 0], grid[4, 4] = BLACK, WHITE
-    shades = np.zeros(25)
-    shades[7] = -0.5
-    plain = format_svg(grid, coordinates=False)
-    assert plain.count('r="11.3"') == 2 and "<text" not in plain
-    drawn = format_svg(grid, last=24, marks={3: "a<b"}, ownership=shades, dead=[0])
-    assert drawn.count('opacity="0.45"') == 1 and drawn.count("a&lt;b") == 1
-    assert drawn.count('opacity="0.40"') == 1 and drawn.count('stroke="#d2401f"') == 1
-    assert drawn.count(">A</text>") == 2
-
-
-def test_ownership_covers_only_stones_that_will_be_lost() -> None:
-    grid = np.array([[BLACK, WHITE, 0]], np.int8)
-    drawn = format_svg(grid, ownership=[0.9, 0.5, 0.3], coordinates=False)
-    squares = re.findall(r'width="([\d.]+)" height="[\d.]+" fill="#000"', drawn)
-    assert squares == ["10.6", "13.4"]
-
-
-def test_heat_and_weighted_marks() -> None:
-    heat = np.full(25, np.nan)
-    heat[[3, 4, 5]] = 1.0, 0.5, 0.0
-    marks = {7: Mark("a", 1.0), 8: Mark("b", 0.0), 9: "c"}
-    drawn = format_svg(np.zeros((5, 5), np.int8), heat=heat, marks=marks, coordinates=False)
-    assert [drawn.count(f'opacity="{share}"') for share in ("0.90", "0.45")] == [1, 1]
-    assert drawn.count("rgb(21,101,192)") == 1 and drawn.count("<text") == 3
 
 
 def test_a_game_goes_on_from_its_own_past_alone() -> None:

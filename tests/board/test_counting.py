@@ -238,14 +238,6 @@ def test_tromp_taylor_takes_nothing_off() -> None:
     assert tromp_taylor(np.zeros((4, 4), np.int8)).result == "0"
 
 
-def test_explain_says_what_was_not_counted() -> None:
-    grid, dead = read(HANGING)
-    text = count_territory(grid, dead, komi=6.5).explain()
-    assert "1 false eyes" in text
-    assert "2 dame" in text
-    assert text.endswith("result: W+3.5")
-
-
 def test_bad_input_is_named() -> None:
     with pytest.raises(TengenError, match="rows and columns"):
         count_territory(np.zeros(9, np.int8))

@@ -72,23 +72,6 @@ def test_convert_refuses_to_write_over_what_it_reads(
     assert {name.name: name.read_bytes() for name in folder.glob("*.sgf")} == before
 
 
-def test_a_failed_conversion_keeps_the_old_file(
-    folder: Path, tengen: Tengen, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tengen.records import GameRecord
-
-    out = folder / "out.sgf"
-    out.write_text("old")
-
-    def full(*_: object, **__: object) -> bytes:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(GameRecord, "utf8_sgf", full)
-    said = tengen.mistake("games convert", folder / "a.sgf", "--out", out)
-    assert said == f"tengen: {out}: No space left on device"
-    assert out.read_text() == "old"
-
-
 def test_a_conversion_of_no_game_keeps_the_old_file(tmp_path: Path, tengen: Tengen) -> None:
     game, out = tmp_path / "game.sgf", tmp_path / "old.sgf"
     game.write_text("(;SZ[9];B[ee])")

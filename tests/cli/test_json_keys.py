@@ -11,10 +11,8 @@ import pytest
 from tengen.cli import run
 
 RATES = {"games", "positions", "top1", "top5", "top10", "log_loss"}
-DUEL = {"games", "opponent", "expert", "win_rate", "interval", "mean_score"}
 COUNT = {"black", "white", "result"}
 REVIEWED = {"number", "move", "points_lost", "best", "winrate", "score"}
-MATCH = {"a", "b", "games", "wins_a", "wins_b", "draws", "win_rate_a", "interval", "duplicates"}
 SCORED = {"games", "exact", "within1", "winner", "safe", "exact_when_safe", "seconds_per_game"}
 NETWORK = {"winner", "score_error", "ownership", "calibration", "milliseconds_per_position"}
 
@@ -23,8 +21,6 @@ COMMANDS: dict[str, Any] = {
     "evaluate network {game} --model tengen-small --every 20": RATES | NETWORK,
     "evaluate move-prediction {large}": RATES | {"top20", "seconds"},
     "evaluate scoring {game} --count plain": SCORED,
-    "evaluate opening-td --games 2 --expert playouts:1": DUEL,
-    "evaluate opening-evolution --games 2": DUEL,
     "evaluate symmetry-network --size 5 --games 2": {"games", "win_rate", "interval"},
     "models show tengen-small": {"free_parameters", "equivariance_error", "name", "results"},
     "score {game}": [{"file": 0, "game": 0, "result": 0, "territory": COUNT, "area": COUNT,
@@ -36,8 +32,6 @@ COMMANDS: dict[str, Any] = {
         {"file": 0, "game": 0, "moves": [REVIEWED], "summary": 0, "seconds": 0}],
     "explore {game} --index {index}": {
         "games": 0, "moves": [{"move", "count", "share", "wins_black", "network"}]},
-    "arena match random maxlib --size 5 --games 2": MATCH | {"faults"},
-    "games stat {game}": {"games", "damaged", "moves", "sizes", "results"},
 }  # fmt: skip
 
 

@@ -96,10 +96,6 @@ def test_networks_are_averaged(tengen: Tengen, tmp_path: Path) -> None:
     assert said == "tengen: network 2 of 2 has another design"
 
 
-def test_a_model_that_is_not_there_is_named(tengen: Tengen) -> None:
-    assert "nothing-like-it" in tengen.mistake("models show nothing-like-it")
-
-
 @pytest.mark.parametrize(
     "words",
     ["train network GAMES --out GAMES", "train network GAMES --start MODEL --out MODEL",

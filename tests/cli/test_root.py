@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,19 +15,12 @@ from tengen import __version__, extensions
 from tengen.cli import GROUPS
 from tengen.errors import Terminated
 
-ROOT = Path(__file__).parents[2]
 COMMANDS = [name for group in GROUPS.values() for name in group]
 
 
-def test_help_shows_all_commands_in_five_groups_and_imports_none(tengen: Tengen) -> None:
-    assert list(GROUPS) == ["Play", "Games", "Matches", "Learn", "System"]
+def test_help_shows_all_commands_in_their_groups(tengen: Tengen) -> None:
     for out in (tengen(), tengen("--help")):
-        assert all(name in out for name in COMMANDS) and len(COMMANDS) <= 18
-        assert all(f"\n{title}:\n" in out for title in GROUPS)
-    code = (
-        "import sys; from tengen.cli import run; run(['--help']); sys.exit('numpy' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL).returncode == 0
+        assert all(name in out for name in (*GROUPS, *COMMANDS))
 
 
 def test_every_learner_is_trained_and_evaluated(tengen: Tengen) -> None:
@@ -38,17 +29,6 @@ def test_every_learner_is_trained_and_evaluated(tengen: Tengen) -> None:
         out = tengen(group, "--help")
         assert all(name in out for name in learners)
         assert all("--json" in tengen(group, name, "--help") for name in learners)
-
-
-@pytest.mark.parametrize("command", ["train --help", "evaluate --help", "train network --help"])
-def test_help_on_learners_imports_no_kernels(command: str) -> None:
-    heavy = {"numba", "scipy", "torch", "matplotlib", "tengen.board"}
-    code = (
-        f"import sys; from tengen.cli import run; run({command.split()}); "
-        f"print(sorted({heavy} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +56,6 @@ def test_the_shell_completes_commands_and_options() -> None:
             command, env=environment, capture_output=True, text=True
         ).stdout.split()
 
-    assert completed("tengen pl") == ["play", "players"]
     assert completed("tengen train s") == [
         "scoring", "scoring-classifier", "self-play", "symmetry-network"
     ]  # fmt: skip
@@ -87,8 +66,6 @@ def test_the_module_is_the_command() -> None:
     words = [sys.executable, "-m", "tengen"]
     shown = subprocess.run([*words, "--version"], capture_output=True, text=True, check=True)
     assert shown.stdout == f"tengen, version {__version__}\n"
-    wrong = subprocess.run([*words, "players", "nobody"], capture_output=True, text=True)
-    assert wrong.returncode == 1 and wrong.stderr.startswith("tengen: there is no player 'nobody'")
 
 
 @pytest.mark.parametrize("words", ["dance", "doctor --loudly", "play --size big"])
@@ -152,27 +129,6 @@ def test_an_interruption_says_what_was_finished(
     monkeypatch.setattr("tengen.cli.system.examine", stopped)
     tengen("doctor", status=status)
     assert tengen.err == f"tengen: {word}; runs/x stands at step 5\n"
-
-
-def test_every_package_that_is_imported_is_declared_and_no_other() -> None:
-    # What a development tool happens to bring along is missing where only the wheel is installed.
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    for_users = [names for extra, names in extras.items() if extra not in ("dev", "docs")]
-    listed = [*project["dependencies"], *(name for names in for_users for name in names)]
-    names = {re.split(r"[\[<>=~! ]", name)[0].replace("-", "_") for name in listed}
-    names = {"pyspiel" if name == "open_spiel" else name for name in names}
-    imported: dict[str, Path] = {}
-    for path in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                imported.update({alias.name.partition(".")[0]: path for alias in node.names})
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                imported[node.module.partition(".")[0]] = path
-    foreign = set(imported) - set(sys.stdlib_module_names) - {"tengen"}
-    assert {name: imported[name] for name in foreign - names} == {}
-    needed = {re.split(r"[\[<>=~! ]", n)[0].replace("-", "_") for n in project["dependencies"]}
-    assert needed - foreign == set(), "declared, but nobody imports it"
 
 
 @pytest.mark.parametrize("command", ["gtp", "analysis", "games stat -", "review -", "play"])

@@ -39,7 +39,7 @@ PLIES = 30
 
 @pytest.fixture
 def made() -> list[GameRecord]:
-    return make_games(40, 5, 5) + make_games(20, 4, 6, seed=2)
+    return make_games(25, 5, 5) + make_games(12, 4, 6, seed=2)
 
 
 def index_of_games(records: list[GameRecord], folder: Path, **options: int) -> Openings:
@@ -57,7 +57,7 @@ def test_it_holds_what_the_slow_reference_counts(
     assert len(openings) == len(kept)
     assert any(moves.total() > 3 for moves in kept.values())
     compared = 0
-    for record in made[::3]:
+    for record in made[::4]:
         board = Board(record.rows, record.cols, rules="japanese")
         for colour, move in record.moves[:PLIES]:
             board.turn = colour

@@ -33,9 +33,7 @@ OPEN = {
         ".XXXXOOO.", 9, r5=".........", r6=".........", r7=".........", r8="........."
     ),
     "a cut kills": ".XO.O/.XOO./XXOOO/..XXO/O.XXX",
-    "a cut kills, colours exchanged": _turned(".XO.O/.XOO./XXOOO/..XXO/O.XXX"),
     "three in a row": f"...XO.O/{CORNER}",
-    "three in a row, colours exchanged": _turned(f"...XO.O/{CORNER}"),
     "both capture": "XXXOO/XO.XO/OOXXO/.OX.O/OOXXO",
     "a wide side": _rows(".....XO..", 9),
     "an unfinished border": _rows(".XXOO.", 6, r2=".X..O.", r3=".X..O.", r4="......", r5="......"),
@@ -107,15 +105,15 @@ NEUTRAL = {
 SEKI = {
     "one eye each": SHARED,
     "one eye each, colours exchanged": _turned(SHARED),
-    "one eye each, mirrored": "/".join(row[::-1] for row in SHARED.split("/")),
 }
 
 
 def _cases() -> list[tuple[str, str, str, bool]]:
     cases = []
+    cases += [(f"overlooked: {n}", where, "chinese", False) for n, where in OVERLOOKED.items()]
     # Under area scoring a neutral point is worth a point.
     for kind, positions, by_area, by_territory in (
-        ("open", OPEN | OVERLOOKED, False, False),
+        ("open", OPEN, False, False),
         ("settled", SETTLED, True, True),
         ("ko", KO, False, False),
         ("neutral", NEUTRAL, False, True),

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.board import BLACK, PASS, RESIGN, WHITE, Board, parse_gtp
-from tengen.errors import IllegalMoveError, RecordError, TengenError
+from tengen.board import BLACK, PASS, WHITE, Board, parse_gtp
+from tengen.errors import IllegalMoveError, RecordError
 from tengen.game.clock import Clock, Side
-from tengen.game.session import LocalGame, default_folder, new_place, read_saved, refuse_other, save
+from tengen.game.session import LocalGame, new_place, read_saved, save
 from tengen.players import make_player
 from tengen.players.network_search import SEARCHING_JUDGE
 from tengen.records import read_game
@@ -48,22 +48,6 @@ def test_a_game_is_counted_after_two_passes(tmp_path: Path) -> None:
     assert str(record.result) == "B+24.5" and len(record.tree.nodes[-1]["TB"]) == 24
 
 
-def test_undo_goes_back_to_the_persons_turn() -> None:
-    game = game_against_passes()
-    with pytest.raises(IllegalMoveError, match="no move of yours"):
-        game.undo()
-    game.act(parse_gtp("C3", 5, 5))
-    game.answer()
-    game.act(PASS)
-    game.undo()
-    assert not game.has_ended and game.dead is None
-    assert [move for _, move in game.board.moves][1:] == [PASS]
-    game.act(RESIGN)
-    assert game.result == "W+R" and game.resigned == BLACK
-    game.undo()
-    assert not game.has_ended and len(game.board.moves) == 2
-
-
 def test_somebody_who_watches_sees_the_end() -> None:
     game = game_against_passes(human=0)
     while game.waits_for_machine:
@@ -77,39 +61,6 @@ def test_advice_and_estimate() -> None:
     outlook, owners = game.estimate()
     assert abs(outlook.score) <= 40 and not outlook.finished and outlook.by
     assert owners is None or owners.shape == (25,)
-
-
-def test_a_game_can_be_counted_before_it_is_over_and_go_on() -> None:
-    game = game_against_passes()
-    game.act(parse_gtp("C3", 5, 5))
-    game.stop()
-    game.finish()
-    assert game.is_counting and game.open and game.dead == set() and game.result == "B+24.5"
-    game.undo()
-    assert not game.has_ended and len(game.board.moves) == 1
-
-
-def test_a_side_without_time_loses_and_may_take_that_back() -> None:
-    game = game_against_passes()
-    game.clock = Clock.fischer(10.0, 2.0)
-    game.clock.since = 100.0
-    assert not game.check_clock(109.9)
-    game.play(parse_gtp("C3", 5, 5), 104.0)
-    assert game.clock.sides[BLACK].left == pytest.approx(8.0)
-    game.play(PASS, 105.0)
-    assert game.check_clock(114.0) and game.result == "W+T" and game.is_over
-    game.undo(120.0)
-    assert not game.is_over and game.clock.remaining(BLACK, BLACK, 125.0) == pytest.approx(25.0)
-
-
-def test_the_time_before_an_undo_counts() -> None:
-    game = game_against_passes()
-    game.clock = Clock.fischer(600.0, 0.0)
-    game.clock.since = 0.0
-    game.play(parse_gtp("C3", 5, 5), 10.0)
-    game.play(PASS, 20.0)
-    game.undo(120.0)
-    assert game.clock.remaining(BLACK, BLACK, 130.0) == pytest.approx(480.0)
 
 
 def test_a_machine_plays_on_after_a_pass_in_an_open_game_and_accepts_one_that_ends_it() -> None:
@@ -130,14 +81,6 @@ def game(board: Board, clock: Clock | None = None) -> LocalGame:
     )
 
 
-def test_games_are_kept_in_the_users_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert default_folder().parts[-2:] == ("tengen", "games")
-
-
 def test_two_games_of_one_second_get_two_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,19 +91,6 @@ def test_two_games_of_one_second_get_two_places(
         found[-1].touch()
     stem = "2026-01-02-030405-9x13"
     assert [place.name for place in found] == [f"{stem}.sgf", f"{stem}-2.sgf", f"{stem}-3.sgf"]
-
-
-def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
-    refuse_other(tmp_path / "game.sgf")
-    (tmp_path / "game.sgf").write_text("(;SZ[9])")
-    with pytest.raises(TengenError, match="already exists; name another file"):
-        refuse_other(tmp_path / "game.sgf")
-
-
-def test_a_record_of_somebody_else_is_no_saved_game(tmp_path: Path) -> None:
-    (tmp_path / "game.sgf").write_text("(;SZ[9];B[ee])")
-    with pytest.raises(TengenError, match=r"game\.sgf"):
-        read_saved(tmp_path / "game.sgf")
 
 
 def test_an_illegal_move_is_reported_as_such(tmp_path: Path) -> None:

@@ -86,7 +86,9 @@ def plain(made: list[NewRows]) -> list[tuple[str, list[dict[str, object]]]]:
     ]
 
 
-@pytest.mark.parametrize("name", [*QUICK, *FULL])
+@pytest.mark.parametrize(
+    "name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in FULL)]
+)
 def test_a_tiny_run_becomes_rows_and_a_page(name: str, tmp_path: Path) -> None:
     step, context = tiny(name), LabContext(tmp_path, 5, 1)
     assert run_steps([step], context)[name].rows

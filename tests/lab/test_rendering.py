@@ -6,13 +6,12 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import numpy as np
 import pytest
 from markupsafe import escape
 
 from tengen.board import Board
 from tengen.lab.decisions import Estimate
-from tengen.lab.drawing import COLOURS, INK, draw, kernel_sheet, pattern
+from tengen.lab.drawing import COLOURS, INK, draw
 from tengen.lab.evidence import read_evidence, record_of, runs_in, write_evidence
 from tengen.lab.papers import Claim, Paper, PaperSetting, papers
 from tengen.lab.rendering import Page, Section, Source, report_page, write_page
@@ -62,8 +61,12 @@ def page_of(folder: Path) -> str:
     return write_page(folder / "report.html", page).read_text()
 
 
-def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
-    page = page_of(tmp_path)
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return page_of(tmp_path_factory.mktemp("page"))
+
+
+def test_the_page_is_well_formed_and_needs_no_network(page: str) -> None:
     plain = re.sub("<!doctype html>|<meta[^>]*>", "", page)
     root = ElementTree.fromstring(plain.replace("&nbsp;", " "))
     links = ("src", "href", "{http://www.w3.org/1999/xlink}href")
@@ -72,21 +75,19 @@ def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
     assert not re.search(r"@import|url\(\s*['\"]?http|fetch\(", page)
 
 
-def test_the_page_holds_everything_and_escapes_text(tmp_path: Path) -> None:
-    page = page_of(tmp_path)
+def test_the_page_holds_everything_and_escapes_text(page: str) -> None:
     texts = ("T &lt;1&gt;", "About &lt;b&gt;", "that&#39;s it", "F &lt;2&gt;", "tengen lab other")
     for text in (*texts, "<code>a</code>", "Table &lt;1&gt;", "tengen lab --seed 3", "5.5"):
         assert text in page
 
 
-def test_a_run_and_the_recorded_rows_have_verdicts_of_their_own(tmp_path: Path) -> None:
-    page = page_of(tmp_path)
+def test_a_run_and_the_recorded_rows_have_verdicts_of_their_own(page: str) -> None:
     assert '75.0 % [11, 139] <span class="badge undecided">' in page
     assert '75.0 % [72, 78] <span class="badge agrees">' in page
 
 
-def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
-    assert page_of(tmp_path) == page_of(tmp_path)
+def test_the_same_results_give_the_same_page(page: str, tmp_path: Path) -> None:
+    assert page_of(tmp_path) == page
 
 
 def test_a_folder_of_rows_is_a_page_of_its_own(tmp_path: Path) -> None:
@@ -103,26 +104,3 @@ def test_plots_are_well_formed_and_leave_colours_to_the_page(name: str) -> None:
     assert f"var(--c1, {COLOURS[0]})" in text and f"var(--soft, {INK})" in text
     assert not re.search(rf"(?<!, ){INK}", text)
     assert 'width="' not in text.partition(">")[0]
-
-
-def test_kernels_are_drawn_by_place_and_sign() -> None:
-    kernels = np.zeros((2, 1, 1))
-    kernels[:, 0, 0] = 1.0, -0.5
-    text = kernel_sheet(kernels, [(0, 0), (1, 0)], ["T1"], ["empty"])
-    root = ElementTree.fromstring(text)
-    fills = [p.get("fill") for p in root.iter("{http://www.w3.org/2000/svg}path") if p.get("fill")]
-    assert fills == ["var(--cold)", "var(--hot)"]
-    hot = next(p for p in root.iter() if p.get("fill") == "var(--hot)")
-    cold = next(p for p in root.iter() if p.get("fill") == "var(--cold)")
-    # East of the centre: one cell to the right, the same height.
-    (x, y), (east, level) = (
-        [float(v) for v in re.match(r"M(\S+) (\d+)", p.get("d", "")).groups()]  # type: ignore[union-attr]
-        for p in (hot, cold)
-    )
-    assert (east - x, level - y) == (5, 0)
-
-
-def test_patterns_show_own_and_enemy_stones_and_the_edge() -> None:
-    root = ElementTree.fromstring(pattern(["?X?", "O..", "###"]))
-    circles = [c.get("fill") for c in root.iter("{http://www.w3.org/2000/svg}circle")]
-    assert circles == ["#111", "#fafafa", "#c0392b"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,11 +18,9 @@ from tengen.lab.steps import (
     Row,
     Step,
     change,
-    memory_in_use,
     results,
     run_steps,
 )
-from tengen.progress import Progress
 
 CALLS: list[str] = []
 
@@ -149,25 +146,6 @@ def test_cost_of_a_killed_attempt_is_added(tmp_path: Path) -> None:
     with pytest.raises(ValueError), Resources(path):
         raise ValueError
     assert json.loads(path.read_text())["seconds"] >= 100
-
-
-def test_a_result_tells_its_cost(tmp_path: Path) -> None:
-    kept = run_steps(STEPS[:1], context(tmp_path))["good"]
-    assert kept.seconds >= 0 and kept.processor >= 0
-    assert memory_in_use() > 1e6 and kept.memory > 1e6
-    assert not list((tmp_path / "steps").glob("*.cost"))
-
-
-def test_a_run_says_what_begins_and_ends(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for terminal in (False, True):
-        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
-        with Progress() as progress:
-            run_steps([STEPS[0]], context(tmp_path / str(terminal)), progress=progress)
-        said = capsys.readouterr().err
-        assert "[1/1] Good (good): begins, about 1 min 0 s left" in said
-        assert "good: done in" in said
 
 
 # ----- Settings -----

@@ -14,7 +14,7 @@ from tests.needs import need
 from tengen.board import Board
 from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
-from tengen.network import DESIGNS, DeepNetwork, Design, forward_kernels, layers
+from tengen.network import DESIGNS, DeepNetwork, Design, layers
 from tengen.network import engine as engines
 from tengen.network.engine import (
     Engine,
@@ -280,15 +280,3 @@ def test_a_gpu_that_dies_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
         judged = guarded(positions())
     assert np.array_equal(judged.winner, NETWORK.engine(positions()).winner)
     guarded(positions())  # and never asked again
-
-
-def test_transforms_with_and_without_the_jit_are_equal() -> None:
-    rng = np.random.default_rng(4)
-    maps, places = -(-16 // COLS) * COLS, tied_places((8, 3, 3), 8)
-    free = rng.normal(size=2 * 2 * 8 * 9).astype(np.float32)
-    scale = rng.normal(size=maps).astype(np.float32)
-    g = np.array(engines.KERNEL_TRANSFORMS[4])
-    one, other = np.zeros((2, 36 * maps * maps), np.float32)
-    forward_kernels.transform(free, places, 2, scale, g, maps, one)
-    forward_kernels._transform(free, places, 2, scale, g, maps, other)
-    assert one.any() and np.abs(one - other).max() < 1e-5

@@ -81,13 +81,13 @@ def _play(black: str, white: str, board: Board, seed: int) -> float:
 
 
 def test_maxlib_beats_random() -> None:
-    assert all(_play("maxlib", "random", Board(7, komi=0.5), seed) > 0 for seed in range(5))
+    assert all(_play("maxlib", "random", Board(7, komi=0.5), seed) > 0 for seed in range(3))
 
 
 def test_static_beats_maxlib() -> None:
-    wins = sum(_play("static", "maxlib", Board(9, komi=0.5), seed) > 0 for seed in range(5))
-    wins += sum(_play("maxlib", "static", Board(9, komi=0.5), seed) < 0 for seed in range(5))
-    assert wins >= 8
+    wins = sum(_play("static", "maxlib", Board(7, komi=0.5), seed) > 0 for seed in range(3))
+    wins += sum(_play("maxlib", "static", Board(7, komi=0.5), seed) < 0 for seed in range(3))
+    assert wins >= 5
 
 
 def test_liberty_balance_by_hand() -> None:

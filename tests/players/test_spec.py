@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -108,13 +107,6 @@ def test_the_command_lists_all_players_as_json(capsys: pytest.CaptureFixture[str
     assert run(["players", "mcts", "--json"]) == 0
     one = json.loads(capsys.readouterr().out)
     assert {"playouts", "seconds"} <= {option["name"] for option in one["options"]}
-
-
-def test_importing_the_table_needs_no_numba() -> None:
-    code = (
-        "import sys, tengen.cli.models, tengen.commands.options; sys.exit('numba' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_random_players_follow_their_generator() -> None:

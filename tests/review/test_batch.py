@@ -144,11 +144,12 @@ def test_a_changed_game_is_reviewed_anew(collection: Path, tmp_path: Path) -> No
 
 
 def test_killed_and_resumed_is_equal_to_undisturbed(collection: Path, tmp_path: Path) -> None:
-    collection.write_text("\n".join(GAMES * 5))  # so that the kill comes before the end
+    collection.write_text("\n".join(GAMES * 3))  # so that the kill comes before the end
     whole, torn = tmp_path / "whole", tmp_path / "torn"
-    start = ["review", str(collection), *QUICK, "--workers", "2", "--out"]
+    start = ["review", str(collection), *QUICK, "--out"]
     assert run([*start, str(whole)]) == 0
-    command = [sys.executable, "-c", "from tengen.cli import main; main()", *start, str(torn)]
+    words = [*start, str(torn), "--workers", "2"]
+    command = [sys.executable, "-c", "from tengen.cli import main; main()", *words]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     end = time.monotonic() + 300
     while not list(torn.glob("games/*.json")) and time.monotonic() < end:
@@ -156,7 +157,7 @@ def test_killed_and_resumed_is_equal_to_undisturbed(collection: Path, tmp_path: 
     process.kill()
     process.wait()
     assert not (torn / "index.html").exists()
-    assert 0 < len(list(torn.glob("games/*.json"))) < 15
+    assert 0 < len(list(torn.glob("games/*.json"))) < 9
     assert run([*start, str(torn), "--resume"]) == 0
     assert files_of(torn) == files_of(whole)
 

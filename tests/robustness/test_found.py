@@ -1,4 +1,4 @@
-"""What the attacks have found, once and for all."""
+"""What damaged inputs and kills have found, once and for all."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from tengen.errors import ModelError
 from tengen.models import find_model, load_learner
 from tengen.models.store import CARD_KEY, pack, unpack
 from tengen.web.positions import to_value
-
-sys.path.insert(0, str(Path(__file__).parent))
-from seen import at_most
 
 
 @pytest.mark.parametrize(
@@ -45,7 +42,7 @@ def test_cards_whose_recipe_makes_no_sense(
     card["recipe"] |= recipe
     path = tmp_path / "bent.safetensors"
     path.write_bytes(pack(tensors, {CARD_KEY: json.dumps(card)}))
-    with pytest.raises(ModelError, match="bent"), at_most(60.0):
+    with pytest.raises(ModelError, match="bent"):
         load_learner(path)
 
 
@@ -66,7 +63,7 @@ def test_a_process_of_the_web_loads_a_model_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(DeepNetwork, "load", load)
     registry.load_shared.cache_clear()
     ask = Context(tell=lambda part: None, stop=lambda: False)
-    for size in (5, 6):
+    for size in (5,):
         board = to_value(Board(size))
         assert tasks.predict({"board": board, "top": 1}, ask)["model"] == "tengen-large"
         assert machines.see({"board": board, "machine": "deep-network"}, ask)["wishes"]

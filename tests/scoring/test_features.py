@@ -19,11 +19,11 @@ def same(ours, colour, theirs):
     assert not ours[colour == 0].any()
 
 
-@pytest.mark.parametrize("shape", [(9, 9), (5, 7), (2, 2), (10, 11)])
+@pytest.mark.parametrize("shape", [(7, 7), (5, 7), (2, 2), (10, 11)])
 def test_features_agree_with_the_references(shape):
     rng = np.random.default_rng(7)
     # The reference takes seconds for a large board.
-    for moves in (3, 12, 30, 60, 81) if max(shape) < 10 else (40, 110):
+    for moves in (3, 25, 50) if max(shape) < 10 else (70,):
         grid = random_grid(rng, *shape, moves)
         ours, paper = PositionFeatures(grid), Reference(grid)
         colour, count = ours.colour, len(ours.size)

@@ -15,7 +15,6 @@ from tengen.players import make_player
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SMALL = {**PHONE, "viewport": {"width": 320, "height": 640}}
-DESK = {"viewport": {"width": 1280, "height": 800}}
 TEXTS = Path(__file__).parents[2] / "web" / "src" / "texts"
 PASTE = """text => {
   const data = new DataTransfer();
@@ -211,9 +210,8 @@ def test_the_page_shows_itself_before_the_server_answers(server, open_page):
     assert len(loaded) <= 5, [response.url for response in loaded]
 
 
-@pytest.mark.parametrize("device", [DESK, PHONE], ids=["desk", "phone"])
-def test_a_game_with_a_teacher_up_to_a_solved_problem(server, open_page, client, click, device):
-    page = open_page(f"{server.url}/#/play", **device)
+def test_a_game_with_a_teacher_up_to_a_solved_problem(server, open_page, client, click):
+    page = open_page(f"{server.url}/#/play", **PHONE)
     page.get_by_role("checkbox", name="Teach me").check()
     page.get_by_label("Stop me when").select_option("2")
     key = begin(page)
@@ -287,12 +285,12 @@ def test_suicide_is_played_stepped_through_and_studied(server, open_page, client
     assert page.get_by_role("alert").inner_text() == ""
 
 
-@pytest.mark.parametrize(
-    "name", ["toString", "constructor", "play/%", "play/..%2Fladder", "review/%"]
-)
-def test_an_address_of_no_page_shows_one_that_is(server, open_page, name):
-    page = open_page(f"{server.url}/#/{name}")
-    page.get_by_role("heading", level=1).wait_for()
+def test_an_address_of_no_page_shows_one_that_is(server, open_page):
+    page = open_page(server.url)
+    for name in ("toString", "constructor", "play/%", "play/..%2Fladder", "review/%"):
+        page.goto("about:blank")
+        page.goto(f"{server.url}/#/{name}")
+        page.get_by_role("heading", level=1).wait_for()
 
 
 def test_variations_are_edited_commented_pasted_and_saved(
@@ -336,14 +334,15 @@ def test_a_double_tap_neither_passes_nor_resigns(server, open_page, client):
     page.locator(".moves li").first.wait_for(state="attached")
 
 
-@pytest.mark.parametrize(
-    "kind", ["", "play", "problems", "review", "study", "score", "papers", "explore", "library"]
-)
-def test_nothing_overflows_a_small_phone(server, open_page, kind):
-    page = open_page(f"{server.url}/#/{kind}", **SMALL)
-    page.get_by_role("heading").first.wait_for()
-    page.wait_for_timeout(300)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+def test_nothing_overflows_a_small_phone(server, open_page):
+    page = open_page(server.url, **SMALL)
+    views = "play", "problems", "review", "study", "score", "papers", "explore", "library"
+    for view in ("", *views):
+        page.goto("about:blank")
+        page.goto(f"{server.url}/#/{view}")
+        page.get_by_role("heading").first.wait_for()
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320, view
 
 
 def test_the_page_can_be_installed_and_opens_without_the_server(
@@ -366,9 +365,7 @@ def test_the_page_can_be_installed_and_opens_without_the_server(
     assert black_stones(page) == 1
 
 
-@pytest.mark.parametrize(
-    ("locale", "word"), [("de", "Spielen"), ("ja", "対局"), ("zh-CN", "对局"), ("ko", "대국")]
-)
+@pytest.mark.parametrize(("locale", "word"), [("de", "Spielen"), ("zh-CN", "对局")])
 def test_the_browser_chooses_the_language(server, open_page, locale, word):
     page = open_page(f"{server.url}/#/play", locale=locale)
     page.get_by_role("heading", name=word, exact=True).wait_for()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import resource
 import signal
 import socket
-import sqlite3
 import sys
 import tarfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +68,10 @@ def test_signals_end_the_server_in_one_line(own_server, number, count, status, l
     assert log_of(own_server) == [line]
 
 
-def test_a_second_server_on_one_database_is_refused(own_server, tmp_path, capsys):
+def test_a_second_server_on_one_database_is_refused(server, tmp_path, capsys):
     link = tmp_path / "link.sqlite"
-    link.symlink_to(own_server.database)
-    for path in (own_server.database, link):
+    link.symlink_to(server.database)
+    for path in (server.database, link):
         assert run(["web", "--port", "0", "--no-browser", "--database", str(path)]) == 1
         told = capsys.readouterr().err
         assert (
@@ -193,19 +192,3 @@ def test_idle_and_slow_connections_are_closed(monkeypatch, tmp_path):
             assert (b"204" in got) == begun.startswith(whole)
     server.should_exit = True
     thread.join()
-
-
-def test_a_failed_review_can_be_tried_again(own_server, wait_for):
-    with own_server.client() as client:
-        made = client.post("/api/reviews?name=a.sgf&quick=true", content=b"(;SZ[5];B[cc])").json()
-        way = f"/api/reviews/{made['reviews'][0]['id']}"
-        wait_for(lambda: client.get(way).json()["status"] == "done")
-        assert client.post(f"{way}/retry").status_code == 422
-        own_server.kill()
-        with closing(sqlite3.connect(own_server.database)) as database, database:
-            change = "UPDATE items SET body = json_set(body, '$.status', 'failed') WHERE kind = ?"
-            database.execute(change, ("review",))
-        own_server.start()
-        assert client.get(way).json()["status"] == "failed"
-        assert client.post(f"{way}/retry").status_code == 200
-        wait_for(lambda: client.get(way).json()["status"] == "done")

@@ -356,6 +356,14 @@ def lane() -> Iterator[Lane]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def calm() -> Iterator[Lane]:
+    """A lane of all tests that leave its process alive."""
+    made = Lane()
+    yield made
+    made.close()
+
+
 @pytest.fixture
 def processes() -> Processes:
     """Tell the processes that were started in this test and live."""
@@ -376,17 +384,17 @@ def test_boards_survive_the_way():
     assert twin == board and twin.turn == board.turn
 
 
-def test_a_job_gives_its_result_and_the_same_one_again(lane):
-    first = lane.submit("tasks.choose", choosing("random")).future.result(240)
-    assert first == lane.submit("tasks.choose", choosing("random")).future.result(240)
+def test_a_job_gives_its_result_and_the_same_one_again(calm):
+    first = calm.submit("tasks.choose", choosing("random")).future.result(240)
+    assert first == calm.submit("tasks.choose", choosing("random")).future.result(240)
 
 
-def test_mistakes_come_back_as_such(lane):
+def test_mistakes_come_back_as_such(calm):
     with pytest.raises(TengenError, match="no player"):
-        lane.submit("tasks.choose", choosing("nobody")).future.result(240)
+        calm.submit("tasks.choose", choosing("nobody")).future.result(240)
     with pytest.raises(RuntimeError):
-        lane.submit("tasks.choose", {}).future.result(240)
-    assert lane.submit("tasks.choose", choosing("random")).future.result(240)["move"]
+        calm.submit("tasks.choose", {}).future.result(240)
+    assert calm.submit("tasks.choose", choosing("random")).future.result(240)["move"]
 
 
 def test_a_dead_process_is_replaced_and_the_job_done(lane, processes):
@@ -410,10 +418,10 @@ def test_a_process_that_always_dies_is_reported(lane, processes, wait_for):
         job.future.result(240)
 
 
-def test_a_long_search_is_cancelled_at_once(lane):
-    lane.submit("tasks.choose", choosing("random")).future.result(240)
-    job = lane.submit("tasks.choose", choosing("mcts:seconds=100"))
-    waiting = lane.submit("tasks.choose", choosing("random"))
+def test_a_long_search_is_cancelled_at_once(calm):
+    calm.submit("tasks.choose", choosing("random")).future.result(240)
+    job = calm.submit("tasks.choose", choosing("mcts:seconds=100"))
+    waiting = calm.submit("tasks.choose", choosing("random"))
     time.sleep(0.3)
     started = time.monotonic()
     job.cancel()
@@ -434,19 +442,19 @@ def test_a_long_job_leaves_room_for_others(wait_for):
     assert isinstance(long.future.exception(), CancelledJob)
 
 
-def test_more_jobs_than_can_wait_are_refused(lane, monkeypatch):
+def test_more_jobs_than_can_wait_are_refused(calm, monkeypatch):
     monkeypatch.setattr(workers, "_MOST_JOBS", 2)
-    first, second = (lane.submit("tasks.choose", choosing("mcts:seconds=1000")) for _ in range(2))
+    first, second = (calm.submit("tasks.choose", choosing("mcts:seconds=1000")) for _ in range(2))
     with pytest.raises(OverloadedError):
-        lane.submit("tasks.choose", choosing("random"))
+        calm.submit("tasks.choose", choosing("random"))
     for job in (second, first):
         job.cancel()
-    assert lane.submit("tasks.choose", choosing("random")).future.result(240)["move"]
+    assert calm.submit("tasks.choose", choosing("random")).future.result(240)["move"]
 
 
-def test_an_analysis_tells_parts(lane):
+def test_an_analysis_tells_parts(calm):
     parts: list[Any] = []
-    job = lane.submit("tasks.hint", choosing("mcts:seconds=1"), parts.append)
+    job = calm.submit("tasks.hint", choosing("mcts:seconds=1"), parts.append)
     done = job.future.result(240)
     assert parts and done["visits"] >= parts[0]["visits"]
     assert done["moves"][0]["line"]

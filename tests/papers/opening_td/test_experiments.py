@@ -137,11 +137,6 @@ def test_experts_and_opponents_are_named_in_words() -> None:
     assert not Path("nowhere").exists()
 
 
-def test_a_curve_is_read_from_the_rows_of_a_run(tmp_path: Path) -> None:
-    (tmp_path / "metrics.jsonl").write_text('{"step": 10, "win_rate": 0.5}\n')
-    assert training.curve_of(tmp_path) == [{"games": 10, "win_rate": 0.5}]
-
-
 def test_sizes_are_checked() -> None:
     assert lab.InputsSize().judged_by == "builtin"
     assert lab.InputsSize(referee="playouts:3").judged_by == "playouts:3"
