@@ -62,7 +62,9 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest -o faulthandler_timeout=400 -o faulthan
 # One more than most CI machines have cores, because many tests wait for processes.
 QUICK = -m "not slow and not wheel" -n 3 --dist worksteal
 
-test: setup lint  ## lint and tests, with nothing installed but Python and make
+test: setup  ## lint and tests, with nothing installed but Python and make
+	@# While mypy has one core, the other writes the bytecode that all workers import.
+	$(PYTEST) --bare --collect-only -qq >/dev/null & $(MAKE) lint && wait $$!
 	$(PYTEST) --bare $(QUICK)
 
 test-all: build/skipped-tests.txt extras  ## then what `make test` skipped, the wheel and the page

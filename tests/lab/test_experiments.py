@@ -86,8 +86,14 @@ def plain(made: list[NewRows]) -> list[tuple[str, list[dict[str, object]]]]:
     ]
 
 
+# One or two of each paper; the rows of the others are tested with their paper.
+FIRST = {"opening-td", "scoring-failure", "scoring", "symmetry-weights", "symmetry-network",
+         "move-prediction", "opening-evolution"}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in FULL)]
+    "name",
+    [pytest.param(n, marks=[] if n in FIRST else [pytest.mark.slow]) for n in (*QUICK, *FULL)],
 )
 def test_a_tiny_run_becomes_rows_and_a_page(name: str, tmp_path: Path) -> None:
     step, context = tiny(name), LabContext(tmp_path, 5, 1)
