@@ -40,7 +40,8 @@ site: setup  ## the page that needs no server, in build/try, for any web host
 
 check-page: setup  ## fail if the committed page is not what web/ and the kernels build
 	$(BIN)/python -m tengen.web.wasm.build --check
-	@if [ -d web/node_modules ]; then $(MAKE) page && git diff --exit-code -- src/tengen/web/static; \
+	@if [ -d web/node_modules ]; then cd web && npm run --silent check && \
+		npm run --silent build -- ../build/page && diff -r ../build/page ../src/tengen/web/static; \
 		else echo "no npm packages: the built page is not compared with its sources"; fi
 
 web/node_modules: web/package-lock.json

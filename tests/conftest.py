@@ -51,7 +51,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         reasons[report.nodeid] = reason.removeprefix("Skipped: ")
     wanted = {test: why.removeprefix(needs.REASON) for test, why in reasons.items()
               if why.startswith(needs.REASON) or "unable to import module" in why}  # fmt: skip
-    if terminalreporter.config.getoption("--bare"):
+    options = terminalreporter.config.option
+    if options.bare and not options.collectonly:
         SKIPPED.parent.mkdir(exist_ok=True)
         SKIPPED.write_text("".join(f"{test}\n" for test in wanted), encoding="utf-8")
     count = Counter(why for why in wanted.values() if "unable to import" not in why)

@@ -1,9 +1,12 @@
-// Bundle the page into the Python package. The same sources give the same bytes. With --watch it is
-// bundled again after every change.
+// Bundle the page into the Python package, or into the folder that is named. The same sources give
+// the same bytes. With --watch it is bundled again after every change.
 import { build, context } from "esbuild";
 import { cp, mkdir, rm } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
 
-const out = new URL("../src/tengen/web/static/", import.meta.url).pathname;
+const folder = process.argv.slice(2).find((word) => !word.startsWith("--"));
+const place = folder ? `${pathToFileURL(folder)}/` : "../src/tengen/web/static/";
+const out = new URL(place, import.meta.url).pathname;
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const options = {
