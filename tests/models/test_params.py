@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from tengen.errors import SpecError
@@ -18,6 +20,16 @@ def test_a_learner_is_made_again_from_its_parameters(name: str) -> None:
     first: StoredLearner = LEARNERS[name]()
     again = LEARNERS[name](**first.get_params(deep=False))
     assert again.get_params() == first.get_params() and repr(again) == repr(first)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_fit_takes_a_device(name: str) -> None:
+    assert inspect.signature(LEARNERS[name].fit).parameters["device"].default == "auto"
+
+
+def test_a_learner_without_that_device_says_so() -> None:
+    with pytest.raises(SpecError, match="'cuda'"):
+        SymmetryNetwork().fit(games=1, device="cuda")
 
 
 def test_parameters_change_and_settings_within_them() -> None:

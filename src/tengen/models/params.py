@@ -54,6 +54,12 @@ class WithParams:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
+def only_processor(device: str) -> None:
+    """Refuse a device other than the processor, for learners that train nowhere else."""
+    if device not in ("auto", "cpu"):
+        raise SpecError(f"device {device!r}: this learner trains on the processor, 'auto' or 'cpu'")
+
+
 def _changed(settings: Any) -> str:
     """Return settings with the fields that differ from their defaults."""
     shown = []

@@ -20,6 +20,7 @@ from tengen.board.coordinates import N_SYMMETRIES, inverse, transform
 from tengen.board.counting import count_board
 from tengen.contracts import BlockStatus, ScoreEstimate, Status, Verdict
 from tengen.errors import ModelError, TengenError
+from tengen.models.params import only_processor
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Card, StoredLearner, Tensors, View
 from tengen.records import GameArrays
@@ -114,6 +115,7 @@ class BlockScorer(StoredLearner):
         *,
         made: Sequence[LabelledBlocks] = (),
         grown: bool = False,
+        device: str = "auto",
         on_round: OnRound = lambda row: None,
     ) -> Self:
         """Learn from games with counted results; `table` is `describe_games(games)` if known.
@@ -122,6 +124,7 @@ class BlockScorer(StoredLearner):
         from them instead of from playouts. Networks trained on the other folds
         judge each fold, to learn how often an answer is right; the final ones train on all games.
         """
+        only_processor(device)
         fold, rng = self.folds(games)
         described = describe_games(games) if table is None else table
         made_folds = [rng.integers(0, self.settings.folds, len(m.table)) for m in made]

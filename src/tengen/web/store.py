@@ -40,7 +40,7 @@ def default_database() -> Path:
     usual = data_folder() / "web.sqlite"
     former = Path.home() / ".local" / "share" / "tengen" / "web.sqlite"
     if sys.platform != "linux" and former.exists() and not usual.exists():
-        return former  # that of version 0.3
+        return former  # where earlier versions kept it
     return usual
 
 

@@ -13,6 +13,7 @@ from tengen.arrays import FloatArray
 from tengen.board.coordinates import indices_of
 from tengen.errors import ModelError
 from tengen.models import Card, Run, StoredLearner, View, fingerprint, from_plain, to_plain
+from tengen.models.params import only_processor
 from tengen.models.store import Tensors
 from tengen.papers.move_prediction.kernels import RINGS
 from tengen.papers.move_prediction.model import Measured, PredictionModel, feature_count
@@ -45,6 +46,7 @@ class MovePredictor(StoredLearner):
         self,
         games: GameArrays,
         *,
+        device: str = "auto",
         run: Run[Any] | None = None,
         workers: int = 1,
         ray: str | None = None,
@@ -56,6 +58,7 @@ class MovePredictor(StoredLearner):
         """
         from tengen.papers.move_prediction.training import refuse_unsuitable, train
 
+        only_processor(device)
         refuse_unsuitable(games)
         self.model_ = train(
             games, self.settings, run=run, workers=workers, ray=ray, on_line=on_line

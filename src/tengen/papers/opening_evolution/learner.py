@@ -18,6 +18,7 @@ from tengen.board import BLACK, PASS, WHITE, Board, Point
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError
 from tengen.models import Card, StoredLearner, View
+from tengen.models.params import only_processor
 from tengen.models.runs import Checkpoint, Run
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
@@ -266,6 +267,7 @@ class OpeningEvolution(StoredLearner):
         self,
         measure: Measure,
         *,
+        device: str = "auto",
         run: Run[EvolutionSettings] | None = None,
         on_generation: Callable[[Breeding], None] = lambda breeding: None,
     ) -> Self:
@@ -273,6 +275,7 @@ class OpeningEvolution(StoredLearner):
 
         `measure_with` makes a measure from a team that does `play_job`.
         """
+        only_processor(device)
         settings = self.settings
         state = self.breeding_ = Breeding(settings, run.start if run else None)
         while state.generation < settings.generations:

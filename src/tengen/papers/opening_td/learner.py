@@ -23,6 +23,7 @@ from tengen.board.layout_kernels import HASH, SCALARS
 from tengen.contracts import Expert, Player
 from tengen.errors import ModelError, TengenError
 from tengen.models import Card, StoredLearner, View
+from tengen.models.params import only_processor
 from tengen.models.runs import Run
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
@@ -232,6 +233,7 @@ class OpeningTD(StoredLearner):
         opponent: Player | None = None,
         *,
         referee: Expert | None = None,
+        device: str = "auto",
         run: Run[TDSettings] | None = None,
         on_game: Callable[[int], None] = lambda games: None,
     ) -> Self:
@@ -240,6 +242,7 @@ class OpeningTD(StoredLearner):
         With `run`, training resumes from its checkpoint and records a learning curve, judged by
         `referee` (by default the expert). `on_game` gets the number of openings played so far.
         """
+        only_processor(device)
         self.__dict__.pop("kernel_arrays", None)
         if run and run.start:
             self.net_ = kernels.Net(*(run.start.arrays[key].copy() for key in kernels.Net._fields))

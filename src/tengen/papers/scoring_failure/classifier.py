@@ -11,6 +11,7 @@ from tengen.arrays import FloatArray
 from tengen.board import Board, index_of
 from tengen.contracts import BlockStatus, Status, Verdict
 from tengen.models import Card, StoredLearner
+from tengen.models.params import only_processor
 from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Tensors
 from tengen.papers.scoring_failure.games import PaperGames, Scaling, described, paper_games
@@ -33,8 +34,9 @@ class ScoreClassifier(StoredLearner):
     def __init__(self, *, settings: ClassifierSettings = _DEFAULTS) -> None:
         self.settings = settings
 
-    def fit(self, games: GameArrays | PaperGames) -> Self:
+    def fit(self, games: GameArrays | PaperGames, *, device: str = "auto") -> Self:
         """Learn from the scores of finished games."""
+        only_processor(device)
         settings, version = self.settings, VERSIONS[self.settings.classifier]
         if isinstance(games, GameArrays):
             scorer = BlockScorer.load("scorer") if version.checked else None

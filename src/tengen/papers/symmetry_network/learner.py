@@ -23,6 +23,7 @@ from tengen.board.kernels import new_state
 from tengen.board.layout_kernels import BLACK, WHITE
 from tengen.errors import ModelError, SpecError, TengenError
 from tengen.models import Card, StoredLearner, View
+from tengen.models.params import only_processor
 from tengen.models.runs import Run
 from tengen.models.store import Tensors
 from tengen.papers.symmetry_network import kernels
@@ -135,6 +136,7 @@ class SymmetryNetwork(StoredLearner):
         self,
         *,
         games: int | None = None,
+        device: str = "auto",
         run: Run[SymmetrySettings] | None = None,
         watch: Callable[[int, dict[str, float]], None] = lambda games, means: None,
     ) -> Self:
@@ -143,6 +145,7 @@ class SymmetryNetwork(StoredLearner):
         `watch` gets the number of games at each checkpoint and means over those since the last:
         plies, share ended by two passes, area for Black, squared error of the outputs that apply.
         """
+        only_processor(device)
         settings = self.settings
         goal = settings.games if games is None else games
         self.draw()
