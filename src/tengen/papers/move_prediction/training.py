@@ -139,10 +139,13 @@ def learn_frequencies(
     del parts, keys, counts
     model = untrained(known, np.zeros(len(known) + 1), settings, (rows, cols))
     used, unused = np.zeros(len(known) + 1, np.int64), np.zeros(len(known) + 1, np.int64)
-    kernels.count_games(
-        (games.moves, games.colours, games.offsets, which), rows, cols, model.tables(rows, cols),
-        model.frequency, used, unused,
-    )  # fmt: skip
+    tables = model.tables(rows, cols)
+    for first in range(0, len(which), GAMES_PER_JOB):  # between kernels Ctrl-C is heard
+        some = which[first : first + GAMES_PER_JOB]
+        kernels.count_games(
+            (games.moves, games.colours, games.offsets, some), rows, cols, tables,
+            model.frequency, used, unused,
+        )  # fmt: skip
     model.frequency = (used + 1) / (used + unused + 2)
     on_line(f"frequencies, {time.process_time() - began:.1f} s")
     return model
