@@ -67,7 +67,7 @@ def opponents(request: Request) -> list[Json]:
 
 @router.get("/games")
 async def games(request: Request) -> list[Json]:
-    """List the latest 200 games, latest first."""
+    """List the latest 500 games, latest first."""
     return services_of(request).store.list(GAME)
 
 

@@ -171,7 +171,7 @@ def _comments(record: GameRecord, count: int) -> dict[str, str]:
 READ_SECONDS = 20.0  # most seconds for reading one upload
 UPLOAD_BYTES = 8_000_000  # largest upload
 _UNPACKED_BYTES = 8 * UPLOAD_BYTES  # largest upload after unpacking
-UPLOAD_GAMES = 100  # most games taken from one upload
+UPLOAD_GAMES = 300  # most games taken from one upload
 _GAME_MOVES = 2000  # most moves of one game
 _TOLD = 3  # unreadable files named in an error
 _KNOWN = (".sgf", ".gib", ".ngf", ".txt", ".mgt")

@@ -28,7 +28,7 @@ def _reviews(request: Request) -> Reviews:
 
 @router.get("/reviews")
 async def reviews(request: Request) -> list[Json]:
-    """List the latest 200 reviews, latest first, with the progress of those that run."""
+    """List the latest 500 reviews, latest first, with the progress of those that run."""
     return _reviews(request).entries()
 
 

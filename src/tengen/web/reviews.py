@@ -19,7 +19,7 @@ from tengen.web.workers import CancelledJob, Job, Json, Lane
 
 REVIEW = "review"
 _PAUSE = 10.0  # seconds until a review that could not be stored goes on
-_MOST_QUEUED = 200  # most reviews that wait or run
+_MOST_QUEUED = 1000  # most reviews that wait or run
 
 
 @dataclass(eq=False)
@@ -81,7 +81,7 @@ class Reviews:
         return {"reviews": made, "known": [one for one in known.values() if one["id"] not in fresh]}
 
     def entries(self) -> list[Json]:
-        """Return the latest 200 reviews, latest first, with the progress of those that run."""
+        """Return the latest 500 reviews, latest first, with the progress of those that run."""
         entries = self._store.list(REVIEW)
         for entry in entries:
             running = self._running.get(entry["id"])

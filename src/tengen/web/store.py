@@ -20,7 +20,7 @@ from tengen.files import data_folder, lock
 from tengen.web.workers import Json
 
 _FORMAT = 0  # PRAGMA user_version; raise it when older versions could not read the rows
-_LISTED = 200  # default length of a list
+_LISTED = 500  # default length of a list
 _TABLES = """
 CREATE TABLE IF NOT EXISTS items (
     kind TEXT NOT NULL,
