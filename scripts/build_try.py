@@ -121,11 +121,46 @@ def _exhibit(listed: dict[str, Any]) -> dict[str, Any]:
             at = shown["machine"]["snapshots"][-1]
             seen = exhibits.see({"board": to_value(board), "paper": name, "at": at}, context)
             failure["said"] = format_result(round(seen["value"], 1))
+    if shown["machine"]["sees"]:
+        shown["sights"] = [_sights(name, shown["machine"], each) for each in _positions(shown)]
     return {
         "listed": listed,
         "exhibit": shown,
         "results": exhibits.results({"paper": name}, context),
     }
+
+
+_SEEN = ("wishes", "policy", "ownership", "maps", "value", "blocks")
+
+
+def _positions(shown: dict[str, Any]) -> list[Board]:
+    """Return the positions that an exhibit offers: the first one, then those of its failures."""
+    size, start = shown["machine"]["size"], shown["machine"]["start"]
+    exhibit = exhibits.find_paper(shown["id"]).exhibit
+    failures = exhibit.failures if exhibit else []
+    return [Board(size, setup="/".join(start)), *(failure.board() for failure in failures)]
+
+
+def _sights(name: str, machine: dict[str, Any], board: Board) -> dict[str, Any]:
+    """Return what every snapshot and the finished machine make of a position."""
+    context = Context(tell=lambda part: None, stop=lambda: False)
+    found = {}
+    for at in (*machine["snapshots"], None):
+        seen = exhibits.see({"board": to_value(board), "paper": name, "at": at}, context)
+        kept = {key: seen[key] for key in _SEEN if key in seen}
+        if "wishes" in kept:
+            kept["wishes"] = kept["wishes"][:3]
+        found["end" if at is None else str(at)] = _rounded(kept)
+    return found
+
+
+def _rounded(value: Any) -> Any:
+    """Return a value with numbers of three digits."""
+    if isinstance(value, float):
+        return float(f"{value:.3g}")
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, list) else value
 
 
 def main() -> None:

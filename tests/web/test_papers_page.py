@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -67,6 +69,19 @@ def test_snapshots_differ_in_what_they_say_and_play(client: httpx.Client, name: 
     assert client.post(f"/api/papers/{name}/see", json=body).status_code == 200
 
 
+def test_code_and_rows_of_a_paper_can_be_read(client: httpx.Client) -> None:
+    place = "/api/papers/opening-td"
+    told = client.get(place).json()
+    assert "learner.py" in told["code"]
+    code = client.get(f"{place}/files/learner.py")
+    assert code.headers["content-type"].startswith("text/plain") and "class OpeningTD" in code.text
+    [run, *_] = client.get(f"{place}/results").json()["runs"]
+    rows = client.get(f"{place}/files/data/{run['name']}/rows.csv.gz")
+    assert len(gzip.decompress(rows.content).splitlines()) == run["rows"] + 1
+    for file in ("../__init__.py", "/etc/passwd", "data", "data/snapshots/000000000.safetensors"):
+        assert client.get(f"{place}/files/{quote(file, safe='')}").status_code == 404, file
+
+
 def test_what_does_not_exist_is_refused(client: httpx.Client) -> None:
     body: dict[str, Any] = {"size": 9}
     assert client.get("/api/papers/none").status_code == 404
@@ -106,6 +121,37 @@ def test_the_slider_changes_what_the_machine_prefers(
     page.get_by_text(re.compile("^After 3,000 generations")).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert_accessible(page)
+
+
+def test_every_slider_goes_from_the_beginner_to_the_finished_machine(
+    server: Any, open_page: Any
+) -> None:
+    page = open_page(f"{server.url}/#/papers")
+    told = "document.querySelector('.learning .prefers').textContent"
+    for name in LEARNING:
+        page.goto(f"{server.url}/#/papers/{name}")
+        page.get_by_role("heading", name=papers()[name].title).wait_for()
+        page.get_by_role("slider", name="Snapshot").focus()
+        seen = []
+        for key, now in (("Home", "After "), ("End", "The finished machine")):
+            page.keyboard.press(key)
+            page.locator(".now", has_text=now).wait_for()
+            page.wait_for_function(
+                f"known => !/Thinking/.test({told}) && !known.includes({told})", arg=seen
+            )
+            seen.append(page.evaluate(told))
+
+
+def test_a_position_where_it_fails_is_one_to_watch(server: Any, open_page: Any) -> None:
+    page = open_page(f"{server.url}/#/papers/symmetry-network")
+    page.get_by_role("button", name="Watch it learn on this position").last.click()
+    exhibit = papers()["symmetry-network"].exhibit
+    assert exhibit
+    failure = exhibit.failures[-1]
+    shown = page.locator(".learning select option:checked")
+    shown.get_by_text(failure.title).wait_for(state="attached")
+    count = "document.querySelectorAll('.learning .shudan-vertex:not(.shudan-sign_0)').length"
+    page.wait_for_function(f"n => {count} === n", arg=len(failure.board().moves))
 
 
 def test_two_machines_play_each_other_and_a_visitor_plays_one(

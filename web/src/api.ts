@@ -37,6 +37,10 @@ export interface Machine {
   plays: boolean;
   sees: boolean;
   counted: string;
+  /** How many of them the paper's own training had; 0 where it does not say. */
+  claimed: number;
+  /** What the finished machine learned from. */
+  learned_from: string;
   snapshots: number[];
   /** Rows of the position to begin with; none for an empty board. */
   start: string[];

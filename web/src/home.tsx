@@ -8,6 +8,7 @@ import { nameOf, opponentOf } from "./newgame";
 import { ago, Drop, Stone, useLoaded } from "./parts";
 import { isDue, type Entry } from "./problems";
 import { sendGames } from "./reviews";
+import { Rules } from "./rules";
 import { complain } from "./status";
 
 const WAITING = 3; // unfinished games that are offered
@@ -111,6 +112,7 @@ export function Home() {
           />
         )}
       </div>
+      <Rules />
       <p class="note">
         {LINKS.filter((view) => backend.offers(view)).flatMap((view, i) => [
           i ? " · " : "",

@@ -3,9 +3,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, type BoardState, type Guess, type Machine, type WholeGame } from "./api";
 import { Board, type Disc } from "./board";
-import { t, type Key } from "./i18n";
+import { t } from "./i18n";
 import { Choice } from "./parts";
 import { asResult, filled, inRows, percent } from "./points";
+import { blank, type Move } from "./positions";
+import { mapName } from "./see";
 import { asked, EMPTY, useBoard, type Source } from "./source";
 
 export interface CurveLine {
@@ -25,32 +27,46 @@ export interface Curve {
   log: boolean;
 }
 
-interface Sight extends BoardState {
+/** What a machine makes of a position. */
+export interface Sight {
   wishes?: Guess[];
   policy?: (number | null)[];
   ownership?: (number | null)[];
   maps?: Record<string, (number | null)[]>;
   value?: number | null;
-  winrate?: number | null;
-  safe?: boolean;
   blocks?: { stones: string[]; status: string }[];
 }
 
-/** Return what one begins with: an empty board, or the exhibit's position. */
-function beginning({ size, start }: Machine): Source {
-  if (!start.length) return { ...EMPTY, size };
-  const positions: BoardState[] = [{ stones: start, turn: "black", last: null, captures: [0, 0] }];
-  return { ...EMPTY, size, game: { positions, line: [], komi: 7.5, size: [size, size], games: 1 } as unknown as WholeGame };
+/** What every snapshot makes of a position, by number; the finished machine's is `end`. */
+export type Sights = Record<string, Sight>;
+
+/** A position to look at. */
+export interface Place extends BoardState {
+  title: string;
+  moves: Move[];
+}
+
+const KOMI = 7.5;
+
+/** Return the source of one of an exhibit's positions. */
+function sourceOf({ size }: Machine, place: Place): Source {
+  const at = place.moves.length;
+  const positions: BoardState[] = [at ? blank(size) : place];
+  positions[at] = place;
+  const game = { positions, line: place.moves, komi: KOMI, size: [size, size], games: 1 } as unknown as WholeGame;
+  return { ...EMPTY, size, game, at };
 }
 
 const PAUSE = 900; // milliseconds for each snapshot of a film
+const LISTED = 12; // most dead stones that are named
 
-/** Look at a position as a snapshot does; what was seen is kept, and the others are fetched ahead. */
-function useSights(id: string, key: string, snapshots: number[], at: number | null): Sight | null {
+/** Look at a position as a machine does; what was seen is kept, and the others are fetched ahead. */
+function useSights(id: string, key: string, stops: (number | null)[], at: number | null, told?: Sights): Sight | null {
   const known = useRef(new Map<string, Sight>());
   const [, setRound] = useState(0);
-  const latest = useRef<Sight | null>(null);
+  const latest = useRef<{ key: string; sight: Sight } | null>(null);
   useEffect(() => {
+    if (told) return;
     const stop = new AbortController();
     const look = async (number: number | null) => {
       const name = `${number} ${key}`;
@@ -62,31 +78,47 @@ function useSights(id: string, key: string, snapshots: number[], at: number | nu
     };
     const all = async () => {
       await look(at);
-      for (const number of snapshots) await look(number);
+      for (const number of stops) await look(number);
     };
     all().catch(() => {}); // hung up, or asked again with the next change
     return () => stop.abort();
   }, [id, key, at]);
-  const found = known.current.get(`${at} ${key}`);
-  if (found) latest.current = found;
-  return latest.current;
+  const found = told ? told[at === null ? "end" : String(at)] : known.current.get(`${at} ${key}`);
+  if (found) latest.current = { key, sight: found };
+  // Between two snapshots the last sight stays, but not on another position.
+  return latest.current?.key === key ? latest.current.sight : null;
 }
 
-const LAYERS: Record<string, Key> = { policy: "wishes", ownership: "ownership" };
+interface LearningProps {
+  id: string;
+  machine: Machine;
+  curve: Curve | null;
+  places: Place[];
+  /** Which of the places is looked at. */
+  chosen: number;
+  choose: (place: number) => void;
+  /** What the machines make of the places, where they cannot be asked. */
+  sights?: Sights[];
+}
 
-export function Learning({ id, machine, curve }: { id: string; machine: Machine; curve: Curve | null }) {
+export function Learning({ id, machine, curve, places, chosen, choose, sights }: LearningProps) {
   const { snapshots, counted, size } = machine;
   const learns = snapshots.length > 1;
-  const [source, setSource] = useState<Source>(() => beginning(machine));
-  const [step, setStep] = useState(snapshots.length - 1);
+  // The film of the snapshots ends with the finished machine.
+  const stops: (number | null)[] = learns ? [...snapshots, null] : [null];
+  const last = snapshots.at(-1)!;
+  const place = places[chosen]!;
+  const [source, setSource] = useState<Source>(() => sourceOf(machine, place));
+  useEffect(() => setSource(sourceOf(machine, place)), [chosen]);
+  const [step, setStep] = useState(learns ? snapshots.length - 1 : 0);
   const [running, setRunning] = useState(false);
   const [wanted, setWanted] = useState("");
   const board = useBoard(source, setSource);
-  const at = learns ? snapshots[step]! : null;
-  const sight = useSights(id, JSON.stringify(asked(source)), snapshots, at);
+  const at = stops[step]!;
+  const sight = useSights(id, JSON.stringify(asked(source)), stops, at, sights?.[chosen]);
   useEffect(() => {
     if (!running) return;
-    if (step >= snapshots.length - 1) {
+    if (step >= stops.length - 1) {
       setRunning(false);
       return;
     }
@@ -99,11 +131,12 @@ export function Learning({ id, machine, curve }: { id: string; machine: Machine;
   Object.assign(layers, sight?.maps ?? {});
   const layer = wanted in layers ? wanted : (Object.keys(layers)[0] ?? "");
   const values = layers[layer] ?? [];
+  const stones = board.stones.join("").replace(/\./g, "").length;
   const dead = (sight?.blocks ?? []).filter((block) => block.status === "dead").flatMap((block) => block.stones);
   const wishes = sight?.wishes?.slice(0, 3) ?? [];
   const discs: Record<string, Disc> = {};
   if (layer === "policy") wishes.forEach((wish, i) => (discs[wish.move] = { text: "ABC"[i]!, tone: i }));
-  const n = at === null ? "" : at.toLocaleString();
+  const now = at === null ? t("paperFinished") : t("paperAfter", { n: at.toLocaleString(), counted });
   const change = (next: number) => {
     setRunning(false);
     setStep(next);
@@ -111,7 +144,16 @@ export function Learning({ id, machine, curve }: { id: string; machine: Machine;
   return (
     <section class="learning">
       <h2>{t(learns ? "paperLearn" : "paperLook")}</h2>
-      <p class="note">{learns ? t("paperLearnAbout", { counted }) : t("paperLookAbout")}</p>
+      <p class="note">
+        {learns ? t("paperLearnAbout", { counted }) : t("paperLookAbout")} {!sights && t("paperLearnClick")}{" "}
+        {learns &&
+          machine.claimed > 0 &&
+          t(machine.claimed > last ? "paperSmallerTraining" : "paperSameTraining", {
+            claimed: machine.claimed.toLocaleString(),
+            n: last.toLocaleString(),
+            counted,
+          })}
+      </p>
       {machine.remake && !learns && (
         <p class="note">
           {t("paperNoSnapshots")} <code>{machine.remake}</code>
@@ -123,21 +165,23 @@ export function Learning({ id, machine, curve }: { id: string; machine: Machine;
             stones={board.stones}
             label={t("paperLookAbout")}
             last={board.last}
-            hover={board.turn}
-            onPoint={(vertex) => setSource({ ...source, extra: [...source.extra, vertex] })}
+            hover={sights ? null : board.turn}
+            onPoint={sights ? undefined : (vertex) => setSource({ ...source, extra: [...source.extra, vertex] })}
             paint={layer === "ownership" && values.length ? inRows(values.map((v) => v ?? 0), size) : null}
             heat={layer !== "ownership" && values.length === size * size ? heatOf(values, size, layer) : null}
             discs={discs}
             dimmed={dead}
           />
-          <div class="actions">
-            <button disabled={!source.extra.length} onClick={() => setSource({ ...source, extra: source.extra.slice(0, -1) })}>
-              {t("undo")}
-            </button>
-            <button disabled={!source.extra.length && !source.game} onClick={() => setSource({ ...EMPTY, size })}>
-              {t("paperClear")}
-            </button>
-          </div>
+          {!sights && (
+            <div class="actions">
+              <button disabled={!source.extra.length} onClick={() => setSource({ ...source, extra: source.extra.slice(0, -1) })}>
+                {t("undo")}
+              </button>
+              <button disabled={!source.extra.length && !source.game} onClick={() => setSource({ ...EMPTY, size })}>
+                {t("paperClear")}
+              </button>
+            </div>
+          )}
         </div>
         <div>
           {learns && (
@@ -146,7 +190,7 @@ export function Learning({ id, machine, curve }: { id: string; machine: Machine;
                 <button
                   class="primary"
                   onClick={() => {
-                    if (!running && step === snapshots.length - 1) setStep(0);
+                    if (!running && step === stops.length - 1) setStep(0);
                     setRunning(!running);
                   }}
                 >
@@ -155,36 +199,57 @@ export function Learning({ id, machine, curve }: { id: string; machine: Machine;
                 <input
                   type="range"
                   min={0}
-                  max={snapshots.length - 1}
+                  max={stops.length - 1}
                   value={step}
                   aria-label={t("paperSnapshot")}
-                  aria-valuetext={t("paperAfter", { n, counted })}
+                  aria-valuetext={now}
                   onInput={(event) => change(Number(event.currentTarget.value))}
                 />
               </div>
               <p class="now">
-                <output>{t("paperAfter", { n, counted })}</output>
+                <output>{now}</output>
               </p>
+              {at === null && machine.learned_from && (
+                <p class="note">
+                  {t("paperLearnedFrom")} <span lang="en">{machine.learned_from}.</span>
+                </p>
+              )}
             </>
+          )}
+          {places.length > 1 && (
+            <label class="field">
+              {t("paperPosition")}
+              <select value={chosen} onChange={(event) => choose(Number(event.currentTarget.value))}>
+                {places.map(({ title }, i) => (
+                  <option key={i} value={i}>
+                    {title || t("paperFirstPosition")}
+                  </option>
+                ))}
+              </select>
+            </label>
           )}
           {Object.keys(layers).length > 1 && (
             <Choice
-              legend={t("paperLook")}
+              legend={t("onTheBoard")}
               name={`layer-${id}`}
               value={layer}
-              options={Object.keys(layers).map((name) => [name, name in LAYERS ? t(LAYERS[name]!) : name])}
+              options={Object.keys(layers).map((name) => [name, mapName(name)])}
               onChange={setWanted}
             />
           )}
           <p class="prefers">
+            {!sight && t("thinking")}
             {wishes.length > 0 &&
               t("paperPrefers", {
                 moves: wishes.map((wish) => `${wish.move} (${percent(wish.probability)})`).join(", "),
               })}{" "}
-            {sight?.blocks && t("paperDead", { stones: dead.join(", ") || t("none") })}{" "}
+            {sight?.blocks &&
+              (dead.length > LISTED
+                ? t("paperManyDead", { n: dead.length, all: stones })
+                : t("paperDead", { stones: dead.join(", ") || t("none") }))}{" "}
             {typeof sight?.value === "number" && t("expects", { result: asResult(sight.value) })}
           </p>
-          {learns && curve && at !== null && (
+          {learns && curve && (
             <CurveView
               curve={curve}
               at={at}
@@ -226,7 +291,7 @@ const HEIGHT = 190;
 const EDGE = { left: 44, right: 12, top: 10, bottom: 34 };
 
 /** The learning curve, with the snapshot that is shown; a click chooses the nearest one. */
-function CurveView(props: { curve: Curve; at: number; counted: string; onPick: (x: number) => void }) {
+function CurveView(props: { curve: Curve; at: number | null; counted: string; onPick: (x: number) => void }) {
   const { curve, at, counted } = props;
   const [shown] = curve.lines;
   const last = Math.max(...curve.lines.flatMap((line) => line.x));
@@ -247,16 +312,16 @@ function CurveView(props: { curve: Curve; at: number; counted: string; onPick: (
       .map((v, i) => `${x(v).toFixed(1)} ${y(line.low![i]!).toFixed(1)}`)
       .reverse()
       .join("L")}Z`;
-  const here = shown!.x.indexOf(at);
+  const here = at === null ? -1 : shown!.x.indexOf(at);
   const share = here < 0 ? "" : write(shown!.y[here]!);
   const ticks = curve.log ? powers(bottom, top) : [bottom, (bottom + top) / 2, top];
-  const words = { title: curve.title, n: at.toLocaleString(), counted, share };
+  const words = at === null ? curve.title : t("paperCurve", { title: curve.title, n: at.toLocaleString(), counted, share });
   return (
     <figure class="learning-curve">
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         role="img"
-        aria-label={t("paperCurve", words)}
+        aria-label={words}
         onClick={(event) => {
           const box = event.currentTarget.getBoundingClientRect();
           const place = ((event.clientX - box.left) / box.width) * WIDTH;
@@ -287,11 +352,11 @@ function CurveView(props: { curve: Curve; at: number; counted: string; onPick: (
         ))}
         {shown!.low && <path class="band one" d={band(shown!) ?? ""} />}
         <path class="one" d={path(shown!)} />
-        <line class="here" x1={x(at)} x2={x(at)} y1={EDGE.top} y2={HEIGHT - EDGE.bottom} />
-        {here >= 0 && <circle class="here" cx={x(at)} cy={y(shown!.y[here]!)} r={4.5} />}
+        {at !== null && <line class="here" x1={x(at)} x2={x(at)} y1={EDGE.top} y2={HEIGHT - EDGE.bottom} />}
+        {at !== null && here >= 0 && <circle class="here" cx={x(at)} cy={y(shown!.y[here]!)} r={4.5} />}
       </svg>
       <figcaption>
-        <span lang="en">{t("paperCurve", words)}</span>
+        <span lang="en">{words}</span>
         <span class="legend">
           <i class="one" /> {t("paperThis")}{" "}
           {curve.lines.slice(1).map((line) => (

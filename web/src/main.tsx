@@ -239,6 +239,25 @@ function SectionIcon({ name }: { name: Key }) {
   );
 }
 
+/** The views of a section; on a phone the row is moved until the current one is in sight. */
+function Tabs({ views, name }: { views: string[]; name: string }) {
+  const row = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const nav = row.current!;
+    const current = nav.querySelector<HTMLElement>("[aria-current]")!;
+    nav.scrollLeft = current.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
+  }, [name]);
+  return (
+    <nav class="tabs" aria-label={t("viewsHere")} ref={row}>
+      {views.map((key) => (
+        <a key={key} href={`#/${key}`} aria-current={key === name ? "page" : undefined}>
+          {t(VIEWS[key]![0])}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
 function Page() {
   const [name, argument] = useHash();
   const [title, view] = VIEWS[name]!;
@@ -268,15 +287,7 @@ function Page() {
         <Preferences />
       </header>
       <Preparing />
-      {views.length > 1 && (
-        <nav class="tabs" aria-label={t("viewsHere")}>
-          {views.map((key) => (
-            <a key={key} href={`#/${key}`} aria-current={key === name ? "page" : undefined}>
-              {t(VIEWS[key]![0])}
-            </a>
-          ))}
-        </nav>
-      )}
+      {views.length > 1 && <Tabs views={views} name={name} />}
       {view(argument)}
       <Keys />
       <Announcer />

@@ -2,6 +2,7 @@
 
 import type { Cause, Colour, MoveReview, Part } from "./api";
 import { lossText, toneOf } from "./board";
+import { useEffect, useRef } from "preact/hooks";
 import { moveName } from "./hints";
 import { t, type Key } from "./i18n";
 import { Choice, Stone } from "./parts";
@@ -124,6 +125,12 @@ interface ListProps {
 
 /** All mistakes with what they lost and what was better. */
 export function MistakeList({ found, next, order, setOrder, kind, setKind, turning, go }: ListProps) {
+  // The list scrolls by itself: the current mistake stays in sight, and the page where it is.
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    const row = list.current?.querySelector<HTMLElement>("[aria-current=true]")?.parentElement;
+    if (row) list.current!.scrollTop = row.offsetTop - (list.current!.clientHeight - row.offsetHeight) / 2;
+  }, [next, order, kind]);
   if (found.length === 0 && kind === "all") return null;
   return (
     <section class="mistakes" aria-label={t("mistakes")}>
@@ -149,7 +156,7 @@ export function MistakeList({ found, next, order, setOrder, kind, setKind, turni
         </select>
       </label>
       {found.length === 0 && <p class="note">{t("noneOfKind")}</p>}
-      <ol class="worst">
+      <ol class="worst" ref={list}>
         {found.map((move) => (
           <li key={move.number}>
             <button class="row" onClick={() => go(move.number)} aria-current={next === move.number}>

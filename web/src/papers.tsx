@@ -5,10 +5,10 @@ import { api, backend, type BoardState, type Machine } from "./api";
 import { Board } from "./board";
 import { Duel } from "./duel";
 import { t } from "./i18n";
-import { Learning, type Curve } from "./learning";
+import { Learning, type Curve, type Place, type Sights } from "./learning";
 import { Loading, useLoaded } from "./parts";
 import { asResult } from "./points";
-import type { Move } from "./positions";
+import { blank, type Move } from "./positions";
 import { complain } from "./status";
 import { Claims, type Claim } from "./verdicts";
 
@@ -30,6 +30,13 @@ interface Failure extends BoardState {
   said?: string;
 }
 
+/** Return the positions to look at: the first one, then those where the machine fails. */
+function placesOf({ machine, failures }: Exhibit): Place[] {
+  const { size, start } = machine!;
+  const first = blank(size);
+  return [{ ...first, stones: start.length ? start : first.stones, title: "", moves: [] }, ...failures];
+}
+
 interface Exhibit extends Listed {
   full_title: string;
   venue: string;
@@ -39,6 +46,10 @@ interface Exhibit extends Listed {
   recorded: boolean;
   machine: Machine | null;
   failures: Failure[];
+  /** Files of its code. */
+  code: string[];
+  /** What the machines make of the places, where they cannot be asked. */
+  sights?: Sights[];
 }
 
 interface Results {
@@ -106,8 +117,16 @@ function useResults(id: string): [Results | null, string] {
 function ExhibitPage({ id }: { id: string }) {
   const [exhibit] = useLoaded<Exhibit>(`/papers/${encodeURIComponent(id)}`);
   const [results, trouble] = useResults(id);
+  const [chosen, choose] = useState(0);
   if (!exhibit) return <Loading />;
-  const machine = backend.offers("machines") ? exhibit.machine : null;
+  const { machine, sights } = exhibit;
+  const live = backend.offers("machines");
+  const places = machine ? placesOf(exhibit) : [];
+  const sees = machine?.sees && (live || sights);
+  const look = (failure: number) => {
+    choose(failure + 1);
+    document.querySelector(".learning")!.scrollIntoView();
+  };
   return (
     <main class="wide papers">
       <p>
@@ -145,14 +164,16 @@ function ExhibitPage({ id }: { id: string }) {
           </details>
         )}
       </section>
-      {machine?.sees && <Learning id={id} machine={machine} curve={results?.learning ?? null} />}
-      {machine?.plays && <Duel id={id} machine={machine} />}
+      {sees && (
+        <Learning {...{ id, machine, places, chosen, choose }} curve={results?.learning ?? null} sights={live ? undefined : sights} />
+      )}
+      {live && machine?.plays && <Duel id={id} machine={machine} />}
       {exhibit.failures.length > 0 && (
         <section>
           <h2>{t("paperFails")}</h2>
           <div class="failures">
-            {exhibit.failures.map((failure) => (
-              <Fails key={failure.title} id={id} failure={failure} machine={exhibit.machine!} />
+            {exhibit.failures.map((failure, i) => (
+              <Fails key={failure.title} id={id} failure={failure} machine={machine!} look={sees ? () => look(i) : null} />
             ))}
           </div>
         </section>
@@ -167,13 +188,32 @@ function ExhibitPage({ id }: { id: string }) {
             <Command key={run.command} text={run.command} note={t("paperRows", { n: run.rows.toLocaleString(), date: run.date })} />
           ))}
         <p class="note">{t("paperCode", { folder: exhibit.folder })}</p>
+        {live && (
+          <ul class="files">
+            {[...exhibit.code, ...(results?.runs ?? []).map((run) => `data/${run.name}/rows.csv.gz`)].map((file) => (
+              <li key={file}>
+                <a href={`api/papers/${encodeURIComponent(id)}/files/${file}`} target="_blank">
+                  {file}
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
       </section>
     </main>
   );
 }
 
+interface FailsProps {
+  id: string;
+  failure: Failure;
+  machine: Machine;
+  /** Look at the position as the snapshots do; null where they cannot be asked. */
+  look: (() => void) | null;
+}
+
 /** A position with the machine's move or count, asked of the machine now, and the right one. */
-function Fails({ id, failure, machine }: { id: string; failure: Failure; machine: Machine }) {
+function Fails({ id, failure, machine, look }: FailsProps) {
   const [move, setMove] = useState(failure.said ?? "");
   useEffect(() => {
     if (failure.said) return;
@@ -209,6 +249,11 @@ function Fails({ id, failure, machine }: { id: string; failure: Failure; machine
         <strong lang="en">{failure.title}</strong>
         <p>{move ? t(machine.plays ? "paperFailure" : "paperMiscount", { move, right: failure.right }) : t("thinking")}</p>
         <p lang="en">{failure.why}</p>
+        {look && (
+          <button class="link" onClick={look}>
+            {t("paperWatchHere")}
+          </button>
+        )}
       </figcaption>
     </figure>
   );

@@ -78,10 +78,15 @@ function Lost({ games, name }: { games: ReviewEntry[]; name: string }) {
   if (games.length < 2) return null;
   const lost = games.map((one) => one.lost![one.black === name ? "black" : "white"]);
   const mean = (some: number[]) => (some.reduce((sum, n) => sum + n, 0) / some.length).toFixed(2);
+  const won = (sign: string, side: "black" | "white") =>
+    games.filter((one) => one[side] === name && one.result.startsWith(`${sign}+`)).length;
   const half = Math.ceil(lost.length / 2);
   return (
     <section aria-label={t("progress")}>
-      <p>{t("progressWords", { first: mean(lost.slice(0, half)), last: mean(lost.slice(half)), n: lost.length })}</p>
+      <p>
+        {t("progressWins", { won: won("B", "black") + won("W", "white"), n: games.length })}{" "}
+        {t("progressWords", { first: mean(lost.slice(0, half)), last: mean(lost.slice(half)) })}
+      </p>
       <Plot title={t("lostPerMove")} over={lost.map((_, i) => i + 1)} values={lost} />
     </section>
   );

@@ -12,6 +12,8 @@ interface PlotProps {
 }
 
 const HEIGHT = 170;
+// Steps and games are whole numbers.
+const WHOLE = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].flatMap((power) => [power, 2 * power, 5 * power]);
 
 export function Plot({ title, over, values, band, write }: PlotProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -30,7 +32,7 @@ export function Plot({ title, over, values, band, write }: PlotProps) {
         cursor: { show: false },
         scales: { x: { time: false } },
         axes: [
-          { ...axis, size: 26 },
+          { ...axis, size: 26, incrs: WHOLE },
           { ...axis, size: 56, ...(write && { values: (_, marks) => marks.map(write) }) },
         ],
         series: [
@@ -60,7 +62,7 @@ export function Plot({ title, over, values, band, write }: PlotProps) {
     <figure class="plot">
       <figcaption>
         {title}
-        {last !== null && last !== undefined && ` ${write ? write(last) : Number(last.toPrecision(4))}`}
+        {last !== null && last !== undefined && ` ${write ? write(last) : Number(last.toPrecision(3))}`}
       </figcaption>
       <div ref={place} aria-hidden="true" />
     </figure>

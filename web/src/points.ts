@@ -50,7 +50,9 @@ export function signs(stones: string[]): Sign[][] {
 /** Format points from Black's view as results are written: B+3.5. */
 export function asResult(score: number): string {
   const rounded = Math.round(score * 10) / 10;
-  return rounded === 0 ? "even" : `${rounded > 0 ? "B" : "W"}+${Math.abs(rounded).toFixed(1)}`;
+  const points = Math.abs(rounded);
+  const told = points < 1000 ? points.toFixed(1) : Math.round(points).toLocaleString();
+  return rounded === 0 ? "even" : `${rounded > 0 ? "B" : "W"}+${told}`;
 }
 
 export function percent(share: number, digits = 0): string {

@@ -258,7 +258,7 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
       </div>
       <div class="side">
         <h1 class="title">
-          {game.black || t("black")} – {game.white || t("white")}
+          <Name colour="black" name={game.black} linked={!alone} /> – <Name colour="white" name={game.white} linked={!alone} />
         </h1>
         <p class="meta">
           {[review.title, game.event, game.date, game.result, `${t("komi")} ${game.komi}`].filter(Boolean).join(" · ")}
@@ -348,6 +348,12 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
       </div>
     </main>
   );
+}
+
+/** A player's name, which leads to all their games. */
+function Name({ colour, name, linked }: { colour: Colour; name: string; linked: boolean }) {
+  if (!name || !linked || !backend.offers("player")) return <>{name || t(colour)}</>;
+  return <a href={`#/player/${encodeURIComponent(name)}`}>{name}</a>;
 }
 
 function lostWords(move: MoveReview): string {

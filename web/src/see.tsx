@@ -45,7 +45,8 @@ const MAPS: Record<string, Key> = {
   "white eye by capture": "mapWhiteEyeByCapture",
 };
 
-function mapName(name: string): string {
+/** Return what a map of a machine is called. */
+export function mapName(name: string): string {
   return name in MAPS ? t(MAPS[name]!) : name;
 }
 

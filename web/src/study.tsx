@@ -265,8 +265,9 @@ export function Study({ code }: { code: string }) {
           </label>
         )}
         <p class="meta">
-          {[root.props.PB?.[0], root.props.PW?.[0]].filter(Boolean).join(" – ")} ·{" "}
-          {t("toMove", { colour: t(state.turn) })}
+          {[[root.props.PB?.[0], root.props.PW?.[0]].filter(Boolean).join(" – "), t("toMove", { colour: t(state.turn) })]
+            .filter(Boolean)
+            .join(" · ")}
         </p>
         <Tree root={root} current={node} go={setNode} />
         <label class="field">

@@ -45,6 +45,7 @@ class Exhibit:
     model: str = ""  # the finished machine, if it is a model
     player: str = ""  # spec of the machine as a player; {} stands for the model
     counted: str = ""  # what the snapshots are counted by, as "games"
+    claimed: int = 0  # how many of them the paper's own training had, where it says so
     start: Sequence[str] = ()  # rows of the position to begin with; an empty board by default
     failures: Sequence[Failure] = ()
 

@@ -18,7 +18,7 @@ from tengen.lab.papers import Paper, papers
 from tengen.lab.report import Answer, ClaimResult, learning_of, report_of
 from tengen.lab.result import Plot
 from tengen.lab.snapshots import snapshots_of
-from tengen.models import has_model, load_learner
+from tengen.models import has_model, load_learner, read_card
 from tengen.web.machines import Opponent, outputs_of
 from tengen.web.positions import named_moves, position_of, to_board
 from tengen.web.store import UnknownItemError
@@ -51,6 +51,7 @@ def described(name: str) -> Json:
     keys = ("title", "full_title", "authors", "year", "venue", "line", "story", "cost")
     told: Json = {"id": name, **{key: getattr(paper, key) for key in keys}}
     told |= {"folder": paper.package.replace(".", "/"), "recorded": paper.data.is_dir()}
+    told["code"] = [file for file in files_of(paper) if "/" not in file]
     if exhibit is None:
         return {**told, "machine": None, "failures": []}
     return {
@@ -58,9 +59,11 @@ def described(name: str) -> Json:
         "machine": {
             "size": exhibit.size,
             "model": exhibit.model,
-            "plays": bool(exhibit.player) and _is_there(exhibit),
-            "sees": bool(exhibit.model) and _is_there(exhibit),
+            "plays": bool(exhibit.player) and (_has_model(exhibit) or not exhibit.model),
+            "sees": _has_model(exhibit),
             "counted": exhibit.counted,
+            "claimed": exhibit.claimed,
+            "learned_from": read_card(exhibit.model).data if _has_model(exhibit) else "",
             "start": list(exhibit.start),
             "snapshots": sorted(snapshots_of(paper)),
             "remake": f"tengen lab snapshots {name}" if exhibit.counted else "",
@@ -69,8 +72,8 @@ def described(name: str) -> Json:
     }
 
 
-def _is_there(exhibit: Exhibit) -> bool:
-    return not exhibit.model or has_model(exhibit.model)
+def _has_model(exhibit: Exhibit) -> bool:
+    return bool(exhibit.model) and has_model(exhibit.model)
 
 
 def _failure(failure: Failure) -> Json:
@@ -80,6 +83,13 @@ def _failure(failure: Failure) -> Json:
         "moves": named_moves(board),
         **position_of(board),
     }
+
+
+def files_of(paper: Paper) -> dict[str, Path]:
+    """Return the files of a paper that visitors read: its code, and the rows of its runs."""
+    code = [paper.folder / "paper.toml", *sorted(paper.folder.glob("*.py"))]
+    rows = [*paper.data.glob("*/rows.csv.gz"), *paper.data.glob("*/run.json")]
+    return {path.relative_to(paper.folder).as_posix(): path for path in (*code, *rows)}
 
 
 # ----- From the rows -----

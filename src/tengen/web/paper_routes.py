@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from fastapi.responses import FileResponse
 from pydantic import Field
 
 from tengen.web import exhibits
 from tengen.web.look_routes import PositionBody
 from tengen.web.positions import position_of, to_value
 from tengen.web.services import ask, services_of
+from tengen.web.store import UnknownItemError
 from tengen.web.workers import GRACE, Json
 
 router = APIRouter(prefix="/api/papers", tags=["papers"])
@@ -42,6 +44,18 @@ async def results(request: Request, paper: str) -> Json:
         known[key] = stamp, await ask(request, lane, "exhibits.results", GRACE, paper=paper)
     found: Json = known[key][1]
     return found
+
+
+@router.get("/{paper}/files/{file:path}", response_class=FileResponse)
+def file(paper: str, file: str) -> FileResponse:
+    """Return a file of the paper's folder: its code, or the rows of a recorded run."""
+    found = exhibits.files_of(exhibits.find_paper(paper)).get(file)
+    if found is None:
+        raise UnknownItemError("there is no such file")
+    if found.suffix == ".gz":
+        name = f"{paper}-{found.parent.name}.csv.gz"
+        return FileResponse(found, media_type="application/gzip", filename=name)
+    return FileResponse(found, media_type="text/plain; charset=utf-8")
 
 
 @router.post("/{paper}/see")
