@@ -116,6 +116,15 @@ def test_mistakes_are_shown_before_they_are_played(server, open_page, client, wa
     page.reload()  # the side that was chosen is the visitor's from now on
     page.get_by_text(f"Mistake 1 of {len(mistakes)}").wait_for()
 
+    page.get_by_role("button", name="Practise these mistakes").click()
+    page.get_by_role("heading", name="Find the better move").wait_for()
+    asked = client.get(f"/api/problems/{page.url.rsplit('/', 1)[1]}").json()
+    click(page, next(m["best"] for m in moves if m["number"] == asked["number"]))
+    page.get_by_text("Solved with").wait_for()
+    page.goto(f"{server.url}/#/review/{made['id']}")
+    page.get_by_role("link", name="Bob").click()
+    page.get_by_role("heading", name="Bob").wait_for()
+
 
 def test_mistakes_are_filtered_by_kind_and_leave_the_page_on_paper_and_as_a_file(
     server, open_page, client, wait_for, tmp_path, assert_accessible
@@ -339,6 +348,8 @@ def test_the_start_page_asks_what_to_do_and_six_entries_lead_everywhere(
     tasks = page.locator(".task-link")
     places = [tasks.nth(n).get_attribute("href") for n in range(tasks.count())]
     assert places == ["#/play", "#/review", "#/problems", "#/papers"]
+    page.get_by_text("New to Go?").click()
+    page.get_by_role("button", name="Play a first game with a teacher").wait_for()
     assert_accessible(page)
     entries = page.get_by_role("navigation", name="Pages").get_by_role("link")
     assert entries.count() <= 6
@@ -381,11 +392,12 @@ def test_settings_are_kept_in_the_browser(server, open_page, assert_accessible):
     page.get_by_role("checkbox", name="Animations").uncheck()
     page.get_by_role("checkbox", name="Sound").uncheck()
     page.get_by_label("Colours").select_option("dark")
+    page.get_by_role("dialog").get_by_label("Board").select_option("slate")
     assert_accessible(page)
     page.get_by_role("button", name="Close").click()
     page.reload()
     kept = page.evaluate("({...document.documentElement.dataset})")
-    assert kept["theme"] == "dark" and kept["moving"] == "off"
+    assert kept["theme"] == "dark" and kept["moving"] == "off" and kept["board"] == "slate"
     page.get_by_role("button", name="Settings").click()
     assert not page.get_by_role("checkbox", name="Sound").is_checked()
     with page.expect_navigation():

@@ -342,6 +342,7 @@ def test_a_solved_problem_comes_back_later_and_later(settings):
 
 def test_every_level_has_a_rank_or_a_bound_on_the_usual_boards():
     for one in list_opponents().values():
+        assert set(one.ranks) == set(one.intervals) <= set(one.ratings), one.id
         for size in ("9x9", "13x13", "19x19") if one.level else ():
             assert size in one.ranks or any(one.between[size]), (one.id, size)
 

@@ -58,6 +58,8 @@ export interface Opponent {
   /** Points that a move must lose for a teacher to stop the game, unless told otherwise. */
   threshold: number;
   ratings: Record<string, number>;
+  /** The 95 % intervals of the ranks. */
+  intervals: Record<string, [low: string, high: string]>;
   ranks: Record<string, string>;
   /** Where a level was not measured on a board: the ranks of the nearest levels below and above. */
   between?: Record<string, [string | null, string | null]>;

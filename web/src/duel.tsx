@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, type Machine, type Opponent } from "./api";
 import { Board } from "./board";
 import { t } from "./i18n";
+import { countedBy } from "./learning";
 import { useLoaded } from "./parts";
 import { asResult } from "./points";
 import { asked, EMPTY, useBoard, type Source } from "./source";
@@ -89,7 +90,7 @@ export function Duel({ id, machine }: { id: string; machine: Machine }) {
         <option value="machine">{t("paperFinished")}</option>
         {machine.snapshots.map((number) => (
           <option key={number} value={`machine@${number}`}>
-            {t("paperMachineAfter", { n: number.toLocaleString(), counted: machine.counted })}
+            {t("paperMachineAfter", { n: number.toLocaleString(), counted: countedBy(machine) })}
           </option>
         ))}
         {others.map((one) => (

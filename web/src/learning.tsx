@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, type BoardState, type Guess, type Machine, type WholeGame } from "./api";
 import { Board, type Disc } from "./board";
-import { t } from "./i18n";
+import { t, type Key } from "./i18n";
 import { Choice } from "./parts";
 import { asResult, filled, inRows, percent } from "./points";
 import { blank, type Move } from "./positions";
@@ -25,6 +25,18 @@ export interface Curve {
   bottom: number | null;
   top: number | null;
   log: boolean;
+}
+
+const COUNTED: Record<string, Key> = {
+  games: "countedGames",
+  openings: "countedOpenings",
+  generations: "countedGenerations",
+  steps: "countedSteps",
+};
+
+/** Return what the snapshots are counted by, in the visitor's language where it is known. */
+export function countedBy({ counted }: Machine): string {
+  return counted in COUNTED ? t(COUNTED[counted]!) : counted;
 }
 
 /** What a machine makes of a position. */
@@ -102,7 +114,8 @@ interface LearningProps {
 }
 
 export function Learning({ id, machine, curve, places, chosen, choose, sights }: LearningProps) {
-  const { snapshots, counted, size } = machine;
+  const { snapshots, size } = machine;
+  const counted = countedBy(machine);
   const learns = snapshots.length > 1;
   // The film of the snapshots ends with the finished machine.
   const stops: (number | null)[] = learns ? [...snapshots, null] : [null];

@@ -89,18 +89,24 @@ function useHash(): [string, string] {
   return place;
 }
 
+const BOARDS = { wood: "boardWood", paper: "boardPaper", slate: "boardSlate" } as const;
 const THEMES = { auto: "themeAuto", light: "themeLight", dark: "themeDark" } as const;
 
-/** Colours, language, sound and movement, kept in this browser. */
+/** Colours, board, language, sound and movement, kept in this browser. */
 function Preferences() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [theme, setTheme] = useState(() => stored("theme", "auto"));
+  const [board, setBoard] = useState(() => stored("board", "wood"));
   const [moving, setMoving] = useState(() => stored("moving", "on") === "on");
   const [sound, setSounding] = useState(isSoundOn);
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
     store("theme", theme);
   }, [theme]);
+  useEffect(() => {
+    document.documentElement.dataset.board = board;
+    store("board", board);
+  }, [board]);
   useEffect(() => {
     document.documentElement.dataset.moving = moving ? "on" : "off";
     store("moving", moving ? "on" : "off");
@@ -128,6 +134,16 @@ function Preferences() {
           {t("colours")}
           <select value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
             {Object.entries(THEMES).map(([name, key]) => (
+              <option key={name} value={name}>
+                {t(key)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          {t("board")}
+          <select value={board} onChange={(e) => setBoard(e.currentTarget.value)}>
+            {Object.entries(BOARDS).map(([name, key]) => (
               <option key={name} value={name}>
                 {t(key)}
               </option>

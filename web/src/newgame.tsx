@@ -49,6 +49,12 @@ export function strengthOf(opponent: Opponent, size: number): string {
   return high ? t("weakerThan", { rank: rankName(high) }) : "";
 }
 
+/** Say how sure an opponent's rank on a board is. */
+function sureOf(opponent: Opponent, size: number): string {
+  const [low, high] = opponent.intervals[`${size}x${size}`] ?? [];
+  return low && high ? t("rankInterval", { low: rankName(low), high: rankName(high) }) : "";
+}
+
 /** Describe how a level plays, in words for players. */
 function playsLike(opponent: Opponent, size: number): string {
   if (opponent.kind === "person") return t("twoPeopleAbout");
@@ -238,7 +244,7 @@ export function NewGame() {
               {group("simple", t("simpleMachines"))}
               {group("own", t("ownMachines"))}
             </select>
-            <small>{opponent ? playsLike(opponent, form.size) : " "}</small>
+            <small>{opponent ? `${playsLike(opponent, form.size)} ${sureOf(opponent, form.size)}` : " "}</small>
           </label>
           {both && (
             <>

@@ -207,8 +207,8 @@ export function ProblemPage({ id }: { id: string }) {
               <button onClick={() => setShown(true)}>{t("showBetter")}</button>
             </>
           )}
-          {verdict && next && (
-            <a class={`button${verdict.solved ? " primary" : ""}`} href={`#/problems/${encodeURIComponent(next.id)}`}>
+          {next && (
+            <a class={`button${verdict?.solved ? " primary" : ""}`} href={`#/problems/${encodeURIComponent(next.id)}`}>
               {t("nextProblem")}
             </a>
           )}

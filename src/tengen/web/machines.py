@@ -50,12 +50,15 @@ class Opponent:
     sizes: tuple[int, ...] = ()  # boards it plays on; empty for all
     level: int | None = None
     ratings: dict[str, int] = field(default_factory=dict)
-    ranks: dict[str, str] = field(default_factory=dict)  # approximate kyu or dan, by board
-    # For a level that was not rated on a board: the ranks of the next rated ones below and above.
+    # Approximate kyu or dan by board, and its 95 % interval; none where that is too wide.
+    ranks: dict[str, str] = field(default_factory=dict)
+    intervals: dict[str, tuple[str, str]] = field(default_factory=dict)
+    # For a level without a rank on a board: the ranks of the next ones below and above.
     between: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
     threshold: float = 2.0  # points that a move must lose for a teacher to stop the game
 
 
+_WIDEST = 10  # ranks: what is less sure is not told as a rank
 PERSON = "person"  # the id of the entry for two people on one board
 _TWO = Opponent(PERSON, "Two people", "", "Two people on one board", "person")
 _SIMPLE = (
@@ -68,8 +71,12 @@ _SIMPLE = (
 def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
     """Return all opponents by id, the weakest level first."""
     ratings: dict[str, dict[str, int]] = {}
+    intervals: dict[str, dict[str, tuple[str, str]]] = {}
     for rated in recorded():
-        ratings.setdefault(rated["player"], {})[rated["size"]] = round(rated["elo"])
+        player, size, (low, high) = rated["player"], rated["size"], rated["interval"]
+        ratings.setdefault(player, {})[size] = round(rated["elo"])
+        if high - low <= _WIDEST * ELO_PER_RANK:
+            intervals.setdefault(player, {})[size] = rank_of(low), rank_of(high)
     entries = []
     for level, how in LEVELS.items():
         about = how.about[0].upper() + how.about[1:]
@@ -91,9 +98,10 @@ def list_opponents(own: Sequence[str] = ()) -> dict[str, Opponent]:
     found = {}
     for one in entries:
         elo = ratings.get(one.spec, {})
-        ranks = {size: rank_of(rating) for size, rating in elo.items()}
+        sure = intervals.get(one.spec, {})
+        ranks = {size: rank_of(elo[size]) for size in sure}
         threshold = usual_threshold(one.level)
-        found[one.id] = replace(one, ratings=elo, ranks=ranks, threshold=threshold)
+        found[one.id] = replace(one, ratings=elo, ranks=ranks, intervals=sure, threshold=threshold)
     levels = [one for one in found.values() if one.level is not None]
     for place, one in enumerate(levels):
         for size in {size for level in levels for size in level.ranks} - set(one.ranks):
