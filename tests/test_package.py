@@ -41,6 +41,7 @@ import_all()
 """
 
 
+@pytest.mark.slow
 def test_no_module_needs_posix_to_be_imported() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT_POSIX], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -146,5 +146,5 @@ def test_a_tournament_killed_anywhere_equals_one_that_never_stopped(tmp_path: Pa
     play(tmp_path / "whole.sqlite", round_robin(games=GAMES))
     Arena.whole = rows_of(tmp_path / "whole.sqlite")
     assert len(Arena.whole) == 3 * GAMES
-    Arena.TestCase.settings = settings(max_examples=25, stateful_step_count=8)
+    Arena.TestCase.settings = settings(max_examples=10, stateful_step_count=8)
     Arena.TestCase("runTest").runTest()

@@ -125,7 +125,14 @@ def _cases() -> list[tuple[str, str, str, bool]]:
     return cases
 
 
-@pytest.mark.parametrize(("name", "position", "rules", "over"), _cases())
+def _by_size(cases: list[tuple[str, str, str, bool]]) -> list[object]:
+    """Mark those on large boards, whose searches take seconds."""
+    large = [position.count("/") >= 12 for _, position, _, _ in cases]
+    marks = [[pytest.mark.slow] if each else [] for each in large]
+    return [pytest.param(*case, marks=mark) for case, mark in zip(cases, marks, strict=True)]
+
+
+@pytest.mark.parametrize(("name", "position", "rules", "over"), _by_size(_cases()))
 def test_the_judge_tells_when_a_game_is_over(
     name: str, position: str, rules: str, over: bool
 ) -> None:

@@ -353,7 +353,7 @@ class Play(RuleBasedStateMachine):
 
 
 def test_a_session_is_its_model_through_everything() -> None:
-    few = settings(max_examples=200, stateful_step_count=40, deadline=None, database=None)
+    few = settings(max_examples=80, stateful_step_count=40, deadline=None, database=None)
     run_state_machine_as_test(Play, settings=few)
 
 

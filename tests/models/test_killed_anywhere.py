@@ -105,5 +105,5 @@ class Training(RuleBasedStateMachine):
 def test_a_training_killed_anywhere_equals_one_that_never_stopped(tmp_path: Path) -> None:
     walks = [train(tmp_path / str(n), Walk(steps=n)) for n in range(LENGTH + 1)]
     Training.places, Training.rows = walks, read_metrics(tmp_path / str(LENGTH))
-    Training.TestCase.settings = settings(max_examples=40, stateful_step_count=10)
+    Training.TestCase.settings = settings(max_examples=15, stateful_step_count=10)
     Training.TestCase("runTest").runTest()

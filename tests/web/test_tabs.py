@@ -238,7 +238,7 @@ def test_tabs_and_faults_harm_no_other_game(make_server):
 
     Run.server, Run.seen = server, {}
     how = settings(
-        max_examples=5,
+        max_examples=3,
         stateful_step_count=30,
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate,),  # what a server did once cannot be shrunk
