@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +72,6 @@ class Work:
         deadline = time.monotonic() + 60
         while (left := self.running()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        for process in left:
-            process.kill()
         assert not left
 
     def finish(self) -> float:
@@ -161,7 +159,7 @@ def trainer(words: str, module: str = "", model: bool = False) -> Callable[[Path
 def tournament(place: Path) -> Command:
     players = {"toy": f"gtp:{sys.executable} -S {TOY} --delay 0.03", "maxlib": "maxlib",
                "search": "mcts:playouts=20"}  # fmt: skip
-    lines = ['kind = "round-robin"', "games = 20", "size = 5", "seed = 8", "max_failures = 99"]
+    lines = ['kind = "round-robin"', "games = 8", "size = 5", "seed = 8", "max_failures = 99"]
     for name, spec in players.items():
         lines += [f"[players.{name}]", f"spec = {json.dumps(spec)}"]
     (place / "t.toml").write_text("\n".join(lines))
@@ -219,8 +217,24 @@ WORKS: dict[str, tuple[Callable[[Path], Command], Read]] = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def work_on() -> Iterator[Callable[[Sequence[object]], Work]]:
+    """Make works; what is left of them ends with the test."""
+    made: list[Work] = []
+
+    def make(command: Sequence[object]) -> Work:
+        made.append(Work(command))
+        return made[-1]
+
+    yield make
+    for process in [each for work in made for each in work.running()]:
+        process.kill()
+
+
 @pytest.mark.parametrize("name", WORKS)
-def test_kills_and_full_disks_change_nothing(name: str, tmp_path: Path) -> None:
+def test_kills_and_full_disks_change_nothing(
+    name: str, tmp_path: Path, work_on: Callable[[Sequence[object]], Work]
+) -> None:
     if name.startswith(("network", "self-play")):
         need("torch")
     make, read = WORKS[name]
@@ -228,17 +242,17 @@ def test_kills_and_full_disks_change_nothing(name: str, tmp_path: Path) -> None:
     calm, killed, full = (tmp_path / each for each in ("calm", "killed", "full"))
     for folder in (calm, killed, full):
         folder.mkdir()
-    span = Work(command(calm)).finish()
+    span = work_on(command(calm)).finish()
     expected = read(calm)
 
-    work = Work(command(killed))
+    work = work_on(command(killed))
     for _ in range(TIMES):
         if work.is_done_before_a_kill(rng, span / 2):
             break
     work.finish()
     assert read(killed) == expected
 
-    work = Work(command(full))
+    work = work_on(command(full))
     for _ in range(TIMES):
         if work.is_done_on_a_full_disk(int(10 ** rng.uniform(3.7, 5.7))):
             break
