@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="looks for processes as Linux does"),
 ]
+resource = pytest.importorskip("resource")
 TIMES = 3  # kills and full disks of each command
 UNLIMITED = resource.RLIM_INFINITY
 MARK = "TENGEN_WORK_OF_A_TEST"
