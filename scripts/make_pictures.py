@@ -127,6 +127,20 @@ def study(url: str) -> None:
     shoot("study", f"{url}/#/study", step)
 
 
+def learning(url: str) -> None:
+    """A machine in the middle of its training, on a position where it fails in the end."""
+
+    def watch(page: Any) -> None:
+        page.get_by_role("button", name="Watch it learn on this position").first.click()
+        page.get_by_role("slider", name="Snapshot").fill("2")
+        page.locator(".learning-curve").wait_for()
+        page.locator(".learning .prefers", has_text="prefers").wait_for(timeout=400_000)
+        page.wait_for_timeout(8000)
+        page.locator(".learning").evaluate("part => part.scrollIntoView()")
+
+    shoot("learning", f"{url}/#/papers/opening-td", watch)
+
+
 def see(url: str) -> None:
     """One position, and what each model says about it."""
 
@@ -187,7 +201,7 @@ def main() -> None:
     for name in ("explore", "explore-corner"):
         if wanted(name):
             openings(name == "explore-corner")
-    with_server(*(page for page in (teacher, study, see) if wanted(page.__name__)))
+    with_server(*(page for page in (teacher, study, learning, see) if wanted(page.__name__)))
 
 
 if __name__ == "__main__":
