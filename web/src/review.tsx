@@ -74,7 +74,7 @@ export function ReviewPage({ id }: { id: string }) {
     return (
       <main class="narrow">
         <h1>{t("review")}</h1>
-        <p>{missing}</p>
+        <p class="missing">{missing}</p>
         <p>
           <a href="#/review">{t("allReviews")}</a>
         </p>
