@@ -122,7 +122,7 @@ def _exhibit(listed: dict[str, Any]) -> dict[str, Any]:
             seen = exhibits.see({"board": to_value(board), "paper": name, "at": at}, context)
             failure["said"] = format_result(round(seen["value"], 1))
     if shown["machine"]["sees"]:
-        shown["sights"] = [_sights(name, shown["machine"], each) for each in _positions(shown)]
+        shown["sights"] = sights_of(shown)
     return {
         "listed": listed,
         "exhibit": shown,
@@ -133,24 +133,31 @@ def _exhibit(listed: dict[str, Any]) -> dict[str, Any]:
 _SEEN = ("wishes", "policy", "ownership", "maps", "value", "blocks")
 
 
-def _positions(shown: dict[str, Any]) -> list[Board]:
-    """Return the positions that an exhibit offers: the first one, then those of its failures."""
-    size, start = shown["machine"]["size"], shown["machine"]["start"]
-    exhibit = exhibits.find_paper(shown["id"]).exhibit
-    failures = exhibit.failures if exhibit else []
-    return [Board(size, setup="/".join(start)), *(failure.board() for failure in failures)]
+def sights_of(shown: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what every snapshot and the finished machine make of an exhibit's positions.
+
+    The positions are the first one and those of the failures, in the page's order.
+    """
+    machine, exhibit = shown["machine"], exhibits.find_paper(shown["id"]).exhibit
+    boards = [Board(machine["size"], setup="/".join(machine["start"]))]
+    boards += [failure.board() for failure in (exhibit.failures if exhibit else ())]
+    return [
+        {
+            "end" if at is None else str(at): _sight(shown["id"], at, board)
+            for at in (*machine["snapshots"], None)
+        }
+        for board in boards
+    ]
 
 
-def _sights(name: str, machine: dict[str, Any], board: Board) -> dict[str, Any]:
-    """Return what every snapshot and the finished machine make of a position."""
+def _sight(name: str, at: int | None, board: Board) -> dict[str, Any]:
+    """Return what one machine makes of a position."""
     context = Context(tell=lambda part: None, stop=lambda: False)
-    found = {}
-    for at in (*machine["snapshots"], None):
-        seen = exhibits.see({"board": to_value(board), "paper": name, "at": at}, context)
-        kept = {key: seen[key] for key in _SEEN if key in seen}
-        if "wishes" in kept:
-            kept["wishes"] = kept["wishes"][:3]
-        found["end" if at is None else str(at)] = _rounded(kept)
+    seen = exhibits.see({"board": to_value(board), "paper": name, "at": at}, context)
+    kept = {key: seen[key] for key in _SEEN if key in seen}
+    if "wishes" in kept:
+        kept["wishes"] = kept["wishes"][:3]
+    found: dict[str, Any] = _rounded(kept)
     return found
 
 

@@ -103,7 +103,7 @@ export function Home() {
             </p>
           )}
         </Card>
-        {backend.offers("machines") && (
+        {backend.offers("papers") && (
           <Card
             title="homePapers"
             about="homePapersAbout"
