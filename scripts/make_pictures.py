@@ -41,12 +41,15 @@ def tengen(*arguments: str, folder: Path | None = None) -> None:
 
 
 def game(folder: Path) -> Path:
-    """Let two levels play on 13x13; return the record."""
+    """Let two levels play on 13x13; return the record, without the times of its moves."""
     both = ["tengen:level=6", "tengen:level=5"]
     rules = ["--size", "13", "--games", "2", "--openings", "none", "--seed", "4"]
     tengen("arena", "match", *both, *rules, "--out", "games.sqlite", folder=folder)
     tengen("arena", "export", "games.sqlite", "--out", "games.sgf", folder=folder)
-    return folder / "games.sgf"
+    record = folder / "games.sgf"
+    text = re.sub(r"(?<![A-Z])C\[(?:\\.|[^\\\]])*\]", "", record.read_text(encoding="utf-8"))
+    record.write_text(text.replace("tengen:level=", "Level "), encoding="utf-8")
+    return record
 
 
 @contextmanager
