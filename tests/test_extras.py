@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import tengen
 from tengen.cli import run
 
 ROOT = Path(__file__).parents[1]
@@ -43,10 +42,6 @@ def test_a_missing_extra_is_one_line_with_the_command_that_helps(
     assert run(words.split()) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert f"pip install 'tengen-go[{extra}]'" in line
-
-
-def test_the_citation_names_this_version() -> None:
-    assert f"\nversion: {tengen.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 PLAIN = """

@@ -1,4 +1,4 @@
-"""What a release says of itself: the address of its repository."""
+"""What a release says of itself: version, citation, changelog, the address of its repository."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import tengen
+
 ROOT = Path(__file__).parents[2]
+
+
+def test_citation_and_changelog_name_this_version() -> None:
+    assert f"\nversion: {tengen.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    # Changes after a release belong to the next version.
+    assert headings[0] == tengen.__version__ or (
+        headings[0] == "Unreleased" and headings[1] != tengen.__version__
+    )
 
 
 def test_a_release_names_the_repository_that_publishes_it(tmp_path: Path) -> None:
