@@ -17,7 +17,7 @@ export interface Backend {
   lines(path: string, json: unknown, signal: AbortSignal, take: (value: unknown) => void): Promise<void>;
   /** Return the file that a path stands for. */
   file(path: string): Promise<Blob>;
-  /** Return whether it answers what a view of the page (see `VIEWS`) asks for, or has `html`, `export`, `worst` or `machines`. */
+  /** Return whether it answers what a view of the page (see `VIEWS`) asks for, or has `html`, `export`, `worst`, `machines` or `archives`. */
   offers(view: string): boolean;
 }
 

@@ -1,7 +1,7 @@
 // The board: Shudan for drawing; size, keyboard, labels, confirmation and announcements are ours.
 
 import { Goban, type GhostStone, type HeatVertex, type Marker } from "@sabaki/shudan";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { t } from "./i18n";
 import { filled, signs, toVertex, toXY, type XY } from "./points";
 import { announce } from "./status";
@@ -132,22 +132,19 @@ export function Board(props: BoardProps) {
   if (ghosts && wanted) {
     ghosts[wanted[1]]![wanted[0]] = { sign: props.hover === "white" ? -1 : 1 };
   }
-  return (
-    <div
-      ref={frame}
-      class={`board${props.small ? " small" : ""}${Math.min(rows, cols) < 15 ? " five-stars" : ""}${hover}`}
-      style={{ aspectRatio: `${cols + around} / ${rows + around}` }}
-      role={playable ? "application" : "img"}
-      aria-roledescription={playable ? t("goBoard") : undefined}
-      aria-label={t("boardLabel", { cols, rows, keys: props.label })}
-      tabIndex={playable ? 0 : undefined}
-      onKeyDown={playable ? onKeyDown : undefined}
-      // A click leaves the focus where it was, so that arrow keys go on stepping through the game.
-      onMouseDown={(event) => event.preventDefault()}
-      onPointerDown={() => setCursor(null)}
-      onBlur={() => setCursor(null)}
-    >
-      {vertexSize > 0 && (
+  // A review or a search tells its news many times a second: the points are drawn anew only where
+  // the board looks different. Handlers change with every render.
+  const latest = useRef(props);
+  latest.current = props;
+  const lines = (props.lines ?? []).flatMap(([from, to, type]) => {
+    const [v1, v2] = [toXY(from, rows), toXY(to, rows)];
+    return v1 && v2 ? [{ v1, v2, type }] : [];
+  });
+  const look = [vertexSize, props.stones, marks, lines, props.paint, props.heat, ghosts, dimmed, chosen, playable, !onHover, coordinates];
+  const drawn = useMemo(() => {
+    const hovered = (event: PointerEvent, vertex: string | null) => event.pointerType === "mouse" && latest.current.onHover?.(vertex);
+    return (
+      vertexSize > 0 && (
         <Goban
           vertexSize={vertexSize}
           signMap={signs(props.stones)}
@@ -163,25 +160,36 @@ export function Board(props: BoardProps) {
           coordX={(x) => toVertex([x, 0], 1)[0]!}
           coordY={(y) => rows - y}
           markerMap={marks}
-          lines={(props.lines ?? []).flatMap(([from, to, type]) => {
-            const [v1, v2] = [toXY(from, rows), toXY(to, rows)];
-            return v1 && v2 ? [{ v1, v2, type }] : [];
-          })}
+          lines={lines}
           paintMap={(props.paint as (0 | 1 | -1)[][]) ?? undefined}
           heatMap={props.heat ?? undefined}
           ghostStoneMap={ghosts}
           dimmedVertices={dimmed}
           selectedVertices={chosen}
           innerProps={{ "aria-hidden": "true" } as object}
-          onVertexClick={
-            props.onPoint ? (_, vertex) => props.onPoint!(toVertex(vertex, rows)) : undefined
-          }
-          onVertexPointerEnter={
-            onHover && ((event, vertex) => event.pointerType === "mouse" && onHover(toVertex(vertex, rows)))
-          }
-          onVertexPointerLeave={onHover && ((event) => event.pointerType === "mouse" && onHover(null))}
+          onVertexClick={playable ? (_, vertex) => latest.current.onPoint?.(toVertex(vertex, rows)) : undefined}
+          onVertexPointerEnter={onHover && ((event, vertex) => hovered(event, toVertex(vertex, rows)))}
+          onVertexPointerLeave={onHover && ((event) => hovered(event, null))}
         />
-      )}
+      )
+    );
+  }, [JSON.stringify(look)]);
+  return (
+    <div
+      ref={frame}
+      class={`board${props.small ? " small" : ""}${Math.min(rows, cols) < 15 ? " five-stars" : ""}${hover}`}
+      style={{ aspectRatio: `${cols + around} / ${rows + around}` }}
+      role={playable ? "application" : "img"}
+      aria-roledescription={playable ? t("goBoard") : undefined}
+      aria-label={t("boardLabel", { cols, rows, keys: props.label })}
+      tabIndex={playable ? 0 : undefined}
+      onKeyDown={playable ? onKeyDown : undefined}
+      // A click leaves the focus where it was, so that arrow keys go on stepping through the game.
+      onMouseDown={(event) => event.preventDefault()}
+      onPointerDown={() => setCursor(null)}
+      onBlur={() => setCursor(null)}
+    >
+      {drawn}
       {vertexSize > 0 && props.discs && (
         <Discs discs={props.discs} rows={rows} cols={cols} around={around} unit={vertexSize} />
       )}

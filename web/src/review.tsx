@@ -344,7 +344,7 @@ export function Reviewed({ review, retry }: { review: Review; retry?: () => void
           </p>
         )}
         <BoardText stones={state.stones} />
-        <Printed game={game} found={found} />
+        {review.status === "done" && <Printed game={game} found={found} />}
       </div>
     </main>
   );

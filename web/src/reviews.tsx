@@ -1,7 +1,7 @@
 // The list of reviews, and a place to drop more games.
 
 import { useEffect, useState } from "preact/hooks";
-import { api, type Queued, type ReviewEntry } from "./api";
+import { api, backend, type Queued, type ReviewEntry } from "./api";
 import { t } from "./i18n";
 import { ago, Drop, Tick, usePolled } from "./parts";
 import { STAGES } from "./review";
@@ -68,7 +68,7 @@ export function Reviews() {
     <main class="narrow">
       <h1>{t("review")}</h1>
       <p>{t("reviewAbout")}</p>
-      <Drop onFiles={(files) => void add(files)}>{t("dropToReview")}</Drop>
+      <Drop onFiles={(files) => void add(files)}>{t(backend.offers("archives") ? "dropToReview" : "homeDrop")}</Drop>
       <div class="actions">
         <label class="button">
           {t("wholeFolder")}

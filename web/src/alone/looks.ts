@@ -34,7 +34,7 @@ export function hintOf(found: Searched, { size, turn }: BoardValue): Hint {
 /** Search a position, and report on the way. */
 export async function analyse(workers: Workers, asked: Asked, visits: number, signal: AbortSignal, take: (hint: Hint) => void): Promise<void> {
   const board = asBoard(asked);
-  const tell = (part: unknown) => take(hintOf(part as Searched, board));
+  const tell = (part: unknown) => signal.aborted || take(hintOf(part as Searched, board));
   tell(await workers.run("search", { position: taskOf(board), visits }, { signal, take: tell, soon: true }));
 }
 

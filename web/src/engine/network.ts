@@ -337,11 +337,12 @@ function rounded(number: number, step: number): number {
 
 /** Return the chances of the legal moves. */
 function shares(logits: Float32Array, legal: Uint8Array): Float64Array {
-  let most = -Infinity;
-  logits.forEach((logit, i) => (most = legal[i] ? Math.max(most, logit) : most));
-  const odds = Float64Array.from(logits, (logit, i) => (legal[i] ? Math.exp(logit - most) : 0));
-  const sum = odds.reduce((a, b) => a + b, 0);
-  return odds.map((odd) => odd / sum);
+  const odds = new Float64Array(logits.length);
+  let [most, sum] = [-Infinity, 0];
+  for (let i = 0; i < odds.length; i++) if (legal[i]) most = Math.max(most, logits[i]!);
+  for (let i = 0; i < odds.length; i++) if (legal[i]) sum += odds[i] = Math.exp(logits[i]! - most);
+  for (let i = 0; i < odds.length; i++) odds[i]! /= sum;
+  return odds;
 }
 
 /** Read a safetensors file of single and half precision. */
@@ -353,14 +354,19 @@ function read(file: ArrayBuffer): [Design, Map<string, Float32Array>] {
     if (name === "__metadata__") continue;
     const [begin, end] = entry.data_offsets;
     const part = file.slice(8 + length + begin, 8 + length + end);
-    tensors.set(name, entry.dtype === "F16" ? Float32Array.from(new Uint16Array(part), single) : new Float32Array(part));
+    tensors.set(name, entry.dtype === "F16" ? singles(new Uint16Array(part)) : new Float32Array(part));
   }
   return [JSON.parse(header.__metadata__["tengen.design"]), tensors];
 }
 
-function single(half: number): number {
-  const sign = half & 0x8000 ? -1 : 1;
-  const exponent = (half >> 10) & 31;
-  const fraction = half & 1023;
-  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : (2 ** -14 * fraction) / 1024);
+function singles(halves: Uint16Array): Float32Array {
+  const found = new Float32Array(halves.length);
+  for (let i = 0; i < halves.length; i++) {
+    const half = halves[i]!;
+    const sign = half & 0x8000 ? -1 : 1;
+    const exponent = (half >> 10) & 31;
+    const fraction = half & 1023;
+    found[i] = sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : (2 ** -14 * fraction) / 1024);
+  }
+  return found;
 }

@@ -292,8 +292,8 @@ def _network() -> dict[str, Any]:
         "TABLE": [[i for i, bit in enumerate(row) if bit] for row in layers.TABLE.tolist()],
         "PLACES": {n: layers.tied_places(shape, order).tolist() for n, shape in shapes.items()},
         "TRANSFORMS": engine.KERNEL_TRANSFORMS,
-        # By the number of maps, then by the size of the board.
-        "TILES": {maps: [engine.best_tile(size, size, maps) for size in range(1, 26)]
+        # By the number of maps, then by the size of the board; a browser has little memory.
+        "TILES": {maps: [engine.best_tile(size, size, maps, largest=4) for size in range(1, 26)]
                   for maps in (16, 64, 128)},
         "SIZE_FACTORS": [settings.size_factor(size * size) for size in range(1, 26)],
     }  # fmt: skip
