@@ -34,6 +34,10 @@ def _chromium(_: str) -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def _firefox(_: str) -> str | None:
+    return shutil.which("firefox-esr") or shutil.which("firefox")
+
+
 def _node_package(folder: str, file: str) -> Callable[[str], Path | None]:
     path = _ROOT / folder / "node_modules" / file
     return lambda _: path if path.exists() and shutil.which("node") else None
@@ -56,6 +60,7 @@ _NEEDS = {
     "playwright.sync_api": _Need("the extra browser"),
     "katrain.core.engine": _Need("KaTrain"),
     "chromium": _Need("Chromium", _chromium),
+    "firefox": _Need("Firefox", _firefox),
     "gnugo": _Need("GNU Go", find_program),
     "c++": _Need("a C++ compiler", shutil.which),
     "@sabaki/gtp": _Need("npm packages", _node_package("tests/process", "@sabaki/gtp")),

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from tests.needs import need
+from tests.needs import REASON, need
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 START = 300.0
@@ -86,17 +87,39 @@ def client(server: Server) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    sync_api = need("playwright.sync_api")
-    chromium = need("chromium")
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield launched
-        launched.close()
+def playwright() -> Iterator[Any]:
+    with need("playwright.sync_api").sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Any) -> Iterator[Any]:
+    launched = playwright.chromium.launch(executable_path=need("chromium"), args=FLAGS)
+    yield launched
+    launched.close()
+
+
+@pytest.fixture(scope="session")
+def firefox(playwright: Any) -> Iterator[Any]:
+    """Start the Firefox of this machine, which few versions of Playwright drive."""
+    try:
+        found = need("firefox")
+        launched = playwright.firefox.launch(channel="moz-firefox", executable_path=found)
+        launched.new_context().close()
+    except need("playwright.sync_api").Error as failure:
+        pytest.skip(f"{REASON}a Firefox that this Playwright drives: {failure}")
+    yield launched
+    launched.close()
 
 
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    with pages_of(browser) as open_:
+        yield open_
+
+
+@contextmanager
+def pages_of(browser: Any) -> Iterator[Callable[..., Any]]:
     """Open pages; any error of a script or of the content policy fails the test."""
     contexts: list[Any] = []
     problems: list[str] = []
