@@ -197,21 +197,53 @@ def test_new_zealand_rules_allow_suicide(
     assert page.locator(".board .shudan-vertex.shudan-sign_1").count() == 2
 
 
+@pytest.mark.parametrize("content", ["\x00\x01 no game (", "", "(;SZ[99];B[aa])"])
 def test_bad_input_gets_one_sentence(
-    site: str, open_page: Callable[..., Any], tmp_path: Path
+    site: str, open_page: Callable[..., Any], tmp_path: Path, content: str
 ) -> None:
     page = open_page(f"{site}#/review", **DESK)
     damaged = tmp_path / "damaged.sgf"
-    damaged.write_bytes(b"\x00\x01 no game (")
+    damaged.write_text(content)
     page.locator(".drop input").first.set_input_files(damaged)
     page.get_by_role("alert").get_by_text("damaged.sgf").first.wait_for()
 
 
-def test_a_browser_that_stores_nothing_says_so(site: str, open_page: Callable[..., Any]) -> None:
+def test_an_import_of_something_else_is_refused(
+    site: str, open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = open_page(f"{site}#/library", **DESK)
+    file = tmp_path / "other.json"
+    file.write_text("{}")
+    page.locator(".drop input").first.set_input_files(file)
+    page.get_by_role("alert").get_by_text("holds no games").first.wait_for()
+
+
+def test_a_review_survives_a_killed_tab(
+    site: str, open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = open_page(f"{site}#/review", **DESK)
+    page.get_by_label("First pass only").check()
+    record = tmp_path / "game.sgf"
+    record.write_text("(;GM[1]SZ[9]KM[7];B[ee];W[gc];B[cc];W[cg];B[gg];W[fd])")
+    page.locator(".drop input").first.set_input_files(record)
+    page.wait_for_url("**/#/review/*")
+    address = page.url
+    other = page.context.new_page()
+    page.close()
+    other.goto(address)
+    other.get_by_text("Both sides").wait_for()
+
+
+def test_a_browser_that_stores_nothing_says_so_and_plays(
+    site: str, open_page: Callable[..., Any], click: Callable[..., None]
+) -> None:
     page = open_page("about:blank", **DESK)
     page.add_init_script("Object.defineProperty(globalThis, 'indexedDB', { value: undefined })")
     page.goto(f"{site}#/play")
     page.get_by_text("This browser stores nothing").wait_for()
+    begin(page, "Two people")
+    click(page, "E5")
+    wait_for_moves(page, 1)
 
 
 def test_a_full_storage_says_so_and_loses_nothing(

@@ -127,10 +127,15 @@ export function write(root: Node): string {
 }
 
 /** Return rows and columns of a tree's board. */
+/** Return the size of a game's board, or null if there is no such board. */
+export function knownSize(root: Node): [rows: number, cols: number] | null {
+  const [cols, rows = cols] = (root.props.SZ?.[0] || "19").split(":").map(Number);
+  const fits = (n: number | undefined) => Number.isInteger(n) && n! >= 2 && n! <= 25;
+  return fits(cols) && fits(rows) ? [rows!, cols!] : null;
+}
+
 export function sizeOf(root: Node): [rows: number, cols: number] {
-  const [cols, rows] = (root.props.SZ?.[0] ?? "19").split(":").map(Number);
-  const fits = (n: number | undefined) => n !== undefined && n >= 2 && n <= 25;
-  return fits(cols) ? [fits(rows) ? rows! : cols!, cols!] : [19, 19];
+  return knownSize(root) ?? [19, 19];
 }
 
 export function toSgf(vertex: string, rows: number): string {

@@ -5,7 +5,7 @@ import type { Engine } from "../engine/memory";
 import type { Index, Side } from "../engine/board";
 import { t } from "../i18n";
 import { indexOf, sideOf } from "../positions";
-import { boardAt, lineThrough, moveOf, newNode, parseAll, sizeOf, toSgf, write, type Node } from "../sgf";
+import { boardAt, knownSize, lineThrough, moveOf, newNode, parseAll, sizeOf, toSgf, write, type Node } from "../sgf";
 import { boardOf, namedMoves, nameOfRules, positionOf, rulesNamed, BLACK, WHY_NOT, type BoardValue } from "./values";
 
 const MOST_GAMES = 100;
@@ -36,6 +36,8 @@ export async function readGames(body: Blob | string, name: string): Promise<Game
   } catch {
     throw new ApiError(`${file}: ${t("notSgf")}`, 422);
   }
+  const odd = roots.find((root) => !knownSize(root));
+  if (odd) throw new ApiError(`${file}: ${t("noSuchSize", { size: odd.props.SZ![0]! })}`, 422);
   return roots.slice(0, MOST_GAMES).map((root, i) => ({ root, file, game: i + 1 }));
 }
 
@@ -44,8 +46,8 @@ function number(text: string | undefined): number {
   return Number.isFinite(found) && Math.abs(found) < 400 ? found : 0;
 }
 
-/** Return a game up to its first illegal move, edit in mid-game or end, and what is wrong there. */
-export function legalPart(engine: Engine, { root, file }: GameOfFile): [BoardValue, remark: string] {
+/** Return a game up to its first illegal move, edit in mid-game or end, and what is wrong with what follows. */
+export function legalPart(engine: Engine, { root, file }: GameOfFile): [BoardValue, trouble: string] {
   const size = sizeOf(root);
   const rules = { ...rulesNamed(root.props.RU?.[0] ?? ""), ko: 0 };
   const line = lineThrough(root);
@@ -60,18 +62,17 @@ export function legalPart(engine: Engine, { root, file }: GameOfFile): [BoardVal
     size, rules, komi: number(root.props.KM?.[0]), handicap, stones: setup.stones, first: sideOf(first), moves: [], turn: sideOf(first),
   }; // prettier-ignore
   const board = boardOf(engine, value);
-  let remark = "";
+  let trouble = "";
   for (const node of line.slice(begun)) {
     const move = moveOf(node, ...size);
-    const n = value.moves.length;
-    if (edited(node)) remark = `reviewed up to move ${n}: ${t("editedHere")}`;
-    if (n >= MOST_MOVES) throw new ApiError(`${file}: ${t("tooLong", { n: MOST_MOVES })}`, 422);
-    if (remark) break;
+    if (edited(node)) trouble = t("editedHere");
+    if (value.moves.length >= MOST_MOVES) throw new ApiError(`${file}: ${t("tooLong", { n: MOST_MOVES })}`, 422);
+    if (trouble) break;
     if (!move) continue;
     const played: [Side, Index] = [sideOf(move[0]), indexOf(move[1], ...size)];
     const refused = board.verdict(played[1], played[0]);
     if (refused) {
-      remark = `reviewed up to move ${n}: ${move[1]}: ${WHY_NOT[refused]}`;
+      trouble = `${move[1]}: ${WHY_NOT[refused]}`;
       break;
     }
     board.push(played[1], played[0]);
@@ -79,7 +80,7 @@ export function legalPart(engine: Engine, { root, file }: GameOfFile): [BoardVal
     value.turn = (3 - played[0]) as Side;
   }
   board.close();
-  return [value, remark];
+  return [value, trouble];
 }
 
 /** Return what lists of games show. */
@@ -94,7 +95,8 @@ export function headline({ root, file, game }: GameOfFile, moves: number): GameR
 
 /** Return a game with all its positions. */
 export function whole(engine: Engine, one: GameOfFile): WholeGame {
-  const [value, remark] = legalPart(engine, one);
+  const [value, trouble] = legalPart(engine, one);
+  const remark = trouble && `reviewed up to move ${value.moves.length}: ${trouble}`;
   const board = boardOf(engine, { ...value, moves: [], turn: value.first });
   const positions = [positionOf(board)];
   for (const [side, move] of value.moves) {
@@ -114,8 +116,8 @@ export function whole(engine: Engine, one: GameOfFile): WholeGame {
 
 /** Return the last position of an unfinished game, to be played on. */
 export function unfinished(engine: Engine, one: GameOfFile): BoardValue {
-  const [value, remark] = legalPart(engine, one);
-  if (remark) throw new ApiError(`${one.file}: ${remark}`, 422);
+  const [value, trouble] = legalPart(engine, one);
+  if (trouble) throw new ApiError(`${one.file}, ${value.moves.length + 1}: ${trouble}`, 422);
   if (headline(one, 0).result) throw new ApiError(`${one.file}: ${t("alreadyFinished")}`, 422);
   return { ...value, rules: rulesNamed(one.root.props.RU?.[0] ?? "") };
 }
