@@ -208,6 +208,23 @@ def test_bad_input_gets_one_sentence(
     page.get_by_role("alert").get_by_text("damaged.sgf").first.wait_for()
 
 
+def test_games_move_to_another_browser(
+    site: str, open_page: Callable[..., Any], click: Callable[..., None], tmp_path: Path
+) -> None:
+    page = open_page(f"{site}#/play", **DESK)
+    begin(page, "Two people")
+    click(page, "E5")
+    wait_for_moves(page, 1)
+    page.get_by_role("link", name="Library").first.click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export everything").click()
+    file = tmp_path / "tengen.json"
+    download.value.save_as(file)
+    other = open_page(f"{site}#/library", **DESK)
+    other.locator(".drop input").first.set_input_files(file)
+    other.locator("ul.games li").first.wait_for()
+
+
 def test_an_import_of_something_else_is_refused(
     site: str, open_page: Callable[..., Any], tmp_path: Path
 ) -> None:

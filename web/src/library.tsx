@@ -23,8 +23,8 @@ interface Row {
 const SHOWN = 100;
 
 export function Library() {
-  const [games] = useLoaded<GameEntry[]>("/games");
-  const [reviews] = useLoaded<ReviewEntry[]>("/reviews");
+  const [games, reloadGames] = useLoaded<GameEntry[]>("/games");
+  const [reviews, reloadReviews] = useLoaded<ReviewEntry[]>("/reviews");
   const [tags, reloadTags] = useLoaded<Record<string, string[]>>("/tags");
   const [editing, setEditing] = useState("");
   const setTags = async (key: string, text: string) => {
@@ -127,17 +127,19 @@ export function Library() {
           </li>
         ))}
       </ul>
-      {backend.offers("export") && <Everything />}
+      {backend.offers("export") && <Everything onImport={() => [reloadGames, reloadReviews, reloadTags].forEach((reload) => reload())} />}
     </main>
   );
 }
 
 /** Take all that this browser holds to another one. */
-function Everything() {
+function Everything({ onImport }: { onImport: () => void }) {
+  const [told, setTold] = useState("");
   const bring = async (file: File) => {
     try {
       const { added } = await api<{ added: number }>("/everything", { body: file });
-      complain(t("imported", { n: added }));
+      setTold(t("imported", { n: added }));
+      onImport();
     } catch (problem) {
       complain(problem);
     }
@@ -151,6 +153,9 @@ function Everything() {
         </Download>
       </p>
       <Drop onFiles={(files) => files[0] && void bring(files[0])}>{t("importAll")}</Drop>
+      <p class="note" role="status">
+        {told}
+      </p>
     </section>
   );
 }

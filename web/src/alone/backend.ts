@@ -166,7 +166,11 @@ export class Alone implements Backend {
       "GET /papers": async () => (await shownPapers()).map(({ listed }) => listed),
       "GET /papers/:id": async ({ names }) => (await paper(names[0]!)).exhibit,
       "GET /papers/:id/results": async ({ names }) => (await paper(names[0]!)).results,
-      "POST /everything": async ({ body }) => ({ added: await store.import(typeof body === "string" ? body : await body.text()) }),
+      "POST /everything": async ({ body }) => {
+        const added = await store.import(typeof body === "string" ? body : await body.text());
+        await reviews.resume();
+        return { added };
+      },
     };
   }
 }

@@ -56,9 +56,9 @@ export class Reviews {
     private readonly engine: Engine,
   ) {}
 
-  /** Go on with the reviews that were not done when the page was closed. */
+  /** Go on with the reviews that were not done when the page was closed, or that were imported. */
   async resume(): Promise<void> {
-    const waiting = (await this.entries()).filter(({ status }) => status === "waiting");
+    const waiting = (await this.entries()).filter(({ id, status }) => status === "waiting" && !this.running(id));
     for (const { id } of waiting.reverse()) this.start(await this.store.get<Body>("review", id));
   }
 
