@@ -192,7 +192,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     ),
     Experiment(
         "opening-evolution-spatial", "Table II: the spatial network", tables, full=SPATIAL,
-        minutes=(1, 1200),
+        minutes=(1, 280),
     ),
     Experiment(
         "opening-evolution", "Another method", learning,
