@@ -52,7 +52,6 @@ FULL = {
     "opening-td-gnugo": f"{_TD}; features=A,AB; curve_every=3; curve_games=2",
     "symmetry-evolution": "seeds=2; games=12; linear_games=2; snapshot_every=4; start=4; "
     "duel_games=2; panel_games=2",
-    "move-prediction-candidates": "made=24; test_games=4; top_games=8; tops=0,20; iterations=5",
     "move-prediction-match": "made=20; board=9; games=8; match_games=2; opponent=random; "
     "solver=passes",
     "opening-evolution-spatial": "generations=1; every=1; seeds=1; starts=1",

@@ -78,17 +78,6 @@ def test_the_papers_own_figures_agree(tmp_path: Path) -> None:
         assert {len(row) for row in table.rows} == {len(table.columns)}
 
 
-def test_table_2_may_be_made_alone(tmp_path: Path) -> None:
-    only = [(each, rates) for each, rates in paper_tables() if each["games"] == 2000]
-    fewer = [({**each, "games": 500}, rates) for each, rates in only]
-    write(tmp_path, "move-prediction", rows_of(fewer, games=60), test_games=60)
-    assert not any("araki.table2.0." in id for id in verdicts(report(tmp_path)))
-    write(tmp_path, "move-prediction-candidates", rows_of(only[-5:]))
-    found = {each.claim.id: each for each in report(tmp_path).claims}
-    assert found["araki.table2.40.1"].full and found["araki.table2.40.1"].verdict == AGREES
-    assert not found["araki.table1.gain"].full
-
-
 def test_few_games_leave_small_effects_undecided(tmp_path: Path) -> None:
     rows = [
         {**training(2000, width), **row}

@@ -37,8 +37,6 @@ from tengen.papers.move_prediction.trainings import (
 from tengen.players import gnugo
 from tengen.records.arrays import GameArrays
 
-CANDIDATES = "move-prediction-candidates"
-
 # ----- Tables I to IV -----
 
 
@@ -114,14 +112,6 @@ def tables(context: LabContext, size: PredictionTables) -> Sequence[NewRows]:
         patterns = telling_patterns(train, largest.settings(), size.patterns)
         made.append(NewRows("move-prediction-patterns", patterns, seeds[:1], settings))
     return [each for each in made if each.rows]
-
-
-def candidates(context: LabContext, size: PredictionTables) -> Sequence[NewRows]:
-    """Train and measure what Table II needs, under names of its own."""
-    return [
-        replace(each, name=each.name.replace("move-prediction", CANDIDATES))
-        for each in tables(context, size)
-    ]
 
 
 def measure_training(
@@ -216,13 +206,6 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
             top_games=200, tops=(0, 20, 40), sizes=(50, 100, 200, 400),
         ),
         full=PredictionTables(), minutes=(0.35, 600), needs=lambda size: size.files,
-    ),
-    Experiment(
-        CANDIDATES, "Table II alone", candidates,
-        full=PredictionTables(
-            width_games=(), sizes=(), tops=(0, 20, 40, 60, 80), solvers=("optimum",), patterns=0
-        ),
-        minutes=(1, 15), needs=lambda size: size.files, named_only=True,
     ),
     Experiment(
         "move-prediction-match", "Against GNU Go", match, full=MatchSize(), minutes=(1, 60),

@@ -43,20 +43,11 @@ def report(data: Path) -> PaperReport:
     tables: list[Table] = []
     figures: list[Figure] = []
     questions: list[Answer] = []
-    rows = find_evidence(data, "move-prediction")
-    main = None if rows is None else rows.where(solver=first_solver(rows))
-    trainings = find_evidence(data, "move-prediction-trainings")
-    if main is not None:
-        claims += width_claims(main)
-        tables += width_tables(main, trainings)
-    # Table II may have been made alone, at a larger scale than the others.
-    top = find_evidence(data, "move-prediction-candidates") or main
-    if top is not None:
-        claims += top_claims(top)
-        tables += top_tables(top)
-    if rows is not None and main is not None:
-        claims += size_claims(main)
-        tables += size_tables(main)
+    if rows := find_evidence(data, "move-prediction"):
+        main = rows.where(solver=first_solver(rows))
+        trainings = find_evidence(data, "move-prediction-trainings")
+        claims += [*width_claims(main), *top_claims(main), *size_claims(main)]
+        tables += [*width_tables(main, trainings), *top_tables(main), *size_tables(main)]
         if trainings is not None:
             claims += cost_claims(trainings)
             tables += cost_tables(rows, trainings)
