@@ -346,6 +346,7 @@ def test_the_start_page_asks_what_to_do_and_six_entries_lead_everywhere(
     client.post(f"/api/games/{made['id']}/moves", json={"move": "E5"}).raise_for_status()
     page = open_page(server.url, viewport={"width": width, "height": 800})
     tasks = page.locator(".task-link")
+    tasks.first.wait_for()
     places = [tasks.nth(n).get_attribute("href") for n in range(tasks.count())]
     assert places == ["#/play", "#/review", "#/problems", "#/papers"]
     page.get_by_text("New to Go?").click()
