@@ -67,7 +67,7 @@ def test_convolution_matches_slow_reference(rows: int, cols: int, tile: int, wha
     far = ROWS * maps * 5 + 16
     tiles, products = np.zeros((2, (tile + 2) ** 2, far), np.float32)
     weights = transformed(kernel, 1, tile, np.ones(maps, np.float32))
-    convolve(given, weights, tile, what, scale, shift, x, found, 1, tiles, products, far)
+    convolve(given, weights, tile, what, scale, shift, x, found, 1, (tiles, products, far))
     for one, other in ((found[:, *board], expected), (x, total)):
         assert np.abs(one - other).max() < 1e-6 * 9 * maps  # terms of a sum
     found[:, *board] = 0

@@ -78,7 +78,7 @@ def test_sums_add_up_and_no_visit_is_pending() -> None:
     tree = search.tree
     used = slice(0, tree.used)
     assert not tree.waiting[used].any()
-    assert tree.judged[used].all() and tree.visits[used].all()
+    assert tree.evaluated[used].all() and tree.visits[used].all()
     for node in range(tree.used):
         children = tree.children(node)
         own = 1 if not tree.over[node] else int(tree.visits[node])

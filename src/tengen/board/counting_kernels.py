@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import BoolArray, Int8Array, Int32Array, IntArray
 from tengen.board.kernels import number_alike, point_of
 from tengen.board.layout_kernels import BLACK, BORDER, EMPTY, WHITE
 from tengen.jit import kernel
@@ -37,7 +38,10 @@ DAME = 13
 
 
 @kernel(makes_arrays=True)
-def _number_nodes(board, dead_colour, width, colour, reach, node_of, node_kind, stack):
+def _number_nodes(
+    board: Int8Array, dead_colour: Int8Array, width: int, colour: int, reach: Int8Array,
+    node_of: Int32Array, node_kind: Int8Array, stack: Int32Array,
+) -> int:  # fmt: skip
     """Number this colour's blocks (kind 0), regions (kind 1) and stretches of dame (kind 2)."""
     n = len(board)
     kind = np.full(n, -1, np.int8)
@@ -57,7 +61,10 @@ def _number_nodes(board, dead_colour, width, colour, reach, node_of, node_kind, 
 
 
 @kernel
-def _link_nodes(board, width, node_of, first, following, target):
+def _link_nodes(
+    board: Int8Array, width: int, node_of: Int32Array, first: Int32Array, following: Int32Array,
+    target: Int32Array,
+) -> None:  # fmt: skip
     """Build the lists of edges between nodes that lie side by side."""
     first[:] = -1
     count = 0
@@ -79,8 +86,12 @@ def _link_nodes(board, width, node_of, first, following, target):
 
 
 @kernel
-def _label_from(start, label, without, first, following, target, labels, stack):
+def _label_from(
+    start: int, label: int, without: int, graph: tuple[Int32Array, Int32Array, Int32Array],
+    labels: Int32Array, stack: Int32Array,
+) -> None:  # fmt: skip
     """Give `label` to all nodes joined to `start` without passing through node `without`."""
+    first, following, target = graph
     labels[start] = label
     stack[0] = start
     top = 1
@@ -97,27 +108,23 @@ def _label_from(start, label, without, first, following, target, labels, stack):
 
 
 @kernel
-def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, following, target,
-                 labels, stack, hangs_by):  # fmt: skip
+def _label_parts(
+    region: int, cells: Int32Array, n_cells: int, board: Int8Array, width: int, colour: int,
+    node_of: Int32Array, graph: tuple[Int32Array, Int32Array, Int32Array],
+    scratch: tuple[Int32Array, Int32Array, Int32Array],
+) -> tuple[int, int]:  # fmt: skip
     """Label the parts of the group without `region`; return how many, and how many touch it.
 
     `hangs_by[part]` is the one point by which a part touches the region, -1 for none, -2 several.
     """
+    first, following, target = graph
+    labels, stack, hangs_by = scratch
     labels[:] = -1
     parts = 0
     e = first[region]
     while e >= 0:
         if labels[target[e]] < 0:
-            _label_from(
-                np.int64(target[e]),
-                np.int64(parts),
-                region,
-                first,
-                following,
-                target,
-                labels,
-                stack,
-            )
+            _label_from(np.int64(target[e]), np.int64(parts), region, graph, labels, stack)
             hangs_by[parts] = -1
             parts += 1
         e = following[e]
@@ -136,7 +143,7 @@ def _label_parts(region, cells, n_cells, board, width, colour, node_of, first, f
 
 
 @kernel
-def _gather(node, node_of, start, size, cells):
+def _gather(node: int, node_of: Int32Array, start: int, size: int, cells: Int32Array) -> int:
     """List the points of a node of `size` points, the first of which is `start`."""
     count = 0
     p = start
@@ -149,7 +156,9 @@ def _gather(node, node_of, start, size, cells):
 
 
 @kernel
-def _mark_only_neighbour(p, width, region, node_of, fill):
+def _mark_only_neighbour(
+    p: int, width: int, region: int, node_of: Int32Array, fill: BoolArray
+) -> None:
     """Mark the neighbour of p in its region, where there is just one."""
     inside = 0
     last = p
@@ -162,7 +171,9 @@ def _mark_only_neighbour(p, width, region, node_of, fill):
 
 
 @kernel
-def _is_cornered_six(cells, foes, board, width, nbr):
+def _is_cornered_six(
+    cells: IntArray, foes: int, board: Int8Array, width: int, nbr: IntArray
+) -> bool:
     """Return whether six cells are a 2x3 block in a corner, where a middle enemy stone kills it."""
     edges = 0
     middles = 0
@@ -186,7 +197,10 @@ def _is_cornered_six(cells, foes, board, width, nbr):
 
 
 @kernel(makes_arrays=True)
-def _region_value(cells, n_cells, board, width, colour, reach, dead_colour, false_at, force):
+def _region_value(
+    cells: Int32Array, n_cells: int, board: Int8Array, width: int, colour: int, reach: Int8Array,
+    dead_colour: Int8Array, false_at: BoolArray, force: bool,
+) -> int:  # fmt: skip
     """Return the eyes a region is worth, or -1 if that needs a search and `force` is off."""
     if n_cells > MAX_CELLS:
         return 2
@@ -252,7 +266,10 @@ def _region_value(cells, n_cells, board, width, colour, reach, dead_colour, fals
 
 
 @kernel(makes_arrays=True)
-def _count_colour(board, width, colour, reach, dead_colour, closed, kinds):
+def _count_colour(
+    board: Int8Array, width: int, colour: int, reach: Int8Array, dead_colour: Int8Array,
+    closed: BoolArray, kinds: Int8Array,
+) -> None:  # fmt: skip
     """Write into `kinds` (bordered) what this colour's stones and regions count for."""
     n = len(board)
     foe = 3 - colour
@@ -265,6 +282,7 @@ def _count_colour(board, width, colour, reach, dead_colour, closed, kinds):
     first = np.empty(nodes, np.int32)
     following = np.empty(4 * n, np.int32)
     target = np.empty(4 * n, np.int32)
+    graph = first, following, target
     _link_nodes(board, width, node_of, first, following, target)
     start = np.full(nodes, -1, np.int32)
     size = np.zeros(nodes, np.int32)
@@ -276,6 +294,7 @@ def _count_colour(board, width, colour, reach, dead_colour, closed, kinds):
             size[node] += 1
     labels = np.empty(nodes, np.int32)
     hangs_by = np.empty(nodes, np.int32)
+    scratch = labels, stack, hangs_by
     cells = np.empty(n, np.int32)
     false_at = np.zeros(n, np.bool_)
     has_false = np.zeros(nodes, np.bool_)
@@ -285,9 +304,7 @@ def _count_colour(board, width, colour, reach, dead_colour, closed, kinds):
     groups = 0
     for node in range(nodes):
         if group[node] < 0:
-            _label_from(
-                node, np.int64(groups), np.int64(-1), first, following, target, group, stack
-            )
+            _label_from(node, np.int64(groups), np.int64(-1), graph, group, stack)
             groups += 1
     eyes = np.zeros(groups, np.int32)
     fill = np.zeros(n, np.bool_)
@@ -314,32 +331,49 @@ def _count_colour(board, width, colour, reach, dead_colour, closed, kinds):
                     eyes[group[region]] += value[region]
                 continue
             parts, touching = _label_parts(
-                region, cells, n_cells, board, width, colour, node_of, first, following, target,
-                labels, stack, hangs_by,
-            )  # fmt: skip
+                region, cells, n_cells, board, width, colour, node_of, graph, scratch
+            )
             if stage == 0:
                 for part in range(parts):
                     if touching >= 2 and hangs_by[part] >= 0:
                         false_at[hangs_by[part]] = True
                         has_false[region] = True
                 continue
-            for part in range(parts):
-                part_eyes[part] = 0
-            total = 0
-            for node in range(nodes):
-                if group[node] == group[region]:
-                    worth = value[node] if value[node] >= 0 else 1
-                    total += worth
-                    if labels[node] >= 0:
-                        part_eyes[labels[node]] += worth
+            total = _count_parts(region, parts, group, value, labels, part_eyes)
             for part in range(parts):
                 p = hangs_by[part]
                 if p >= 0 and (part_eyes[part] == 0 or part_eyes[part] == total):
                     fill[p] = True
                     if dead_colour[p] == foe:
                         _mark_only_neighbour(p, width, region, node_of, fill)
+    _write_kinds(colour, node_of, node_kind, group, eyes, fill, closed, kinds)
 
-    for p in range(n):
+
+@kernel
+def _count_parts(
+    region: int, parts: int, group: Int32Array, value: Int32Array, labels: Int32Array,
+    part_eyes: Int32Array,
+) -> int:  # fmt: skip
+    """Count the eyes of each part of a region's group; return those of the group."""
+    for part in range(parts):
+        part_eyes[part] = 0
+    total = 0
+    for node in range(len(group)):
+        if group[node] == group[region]:
+            worth = value[node] if value[node] >= 0 else 1
+            total += worth
+            if labels[node] >= 0:
+                part_eyes[labels[node]] += worth
+    return total
+
+
+@kernel
+def _write_kinds(
+    colour: int, node_of: Int32Array, node_kind: Int8Array, group: Int32Array, eyes: Int32Array,
+    fill: BoolArray, closed: BoolArray, kinds: Int8Array,
+) -> None:  # fmt: skip
+    """Write what the points of one colour's nodes count for."""
+    for p in range(len(node_of)):
         node = node_of[p]
         if node < 0 or node_kind[node] == 2:
             continue
@@ -357,7 +391,7 @@ def _count_colour(board, width, colour, reach, dead_colour, closed, kinds):
 
 
 @kernel(makes_arrays=True)
-def plain_kinds(grid, dead, kinds):
+def plain_kinds(grid: Int8Array, dead: BoolArray, kinds: Int8Array) -> None:
     """Write what every point counts for by flood fill alone."""
     rows, cols = grid.shape
     board, _dead_colour, touch, _stack = _prepare(grid, dead)
@@ -371,7 +405,9 @@ def plain_kinds(grid, dead, kinds):
 
 
 @kernel(makes_arrays=True)
-def _prepare(grid, dead):
+def _prepare(
+    grid: Int8Array, dead: BoolArray
+) -> tuple[Int8Array, Int8Array, Int8Array, Int32Array]:
     """Lay the grid out with a border, the dead as empty.
 
     Return it, the dead stones, which colours touch each point's empty region (bit 1 Black,
@@ -403,7 +439,7 @@ def _prepare(grid, dead):
 
 
 @kernel(makes_arrays=True)
-def careful_kinds(grid, dead, kinds):
+def careful_kinds(grid: Int8Array, dead: BoolArray, kinds: Int8Array) -> None:
     """Write what every point counts for, considering seki and false eyes (int8, rows x cols)."""
     rows, cols = grid.shape
     width = cols + 1
@@ -427,7 +463,7 @@ def careful_kinds(grid, dead, kinds):
 
 
 @kernel
-def territory_margin(grid, dead, careful, kinds):
+def territory_margin(grid: Int8Array, dead: BoolArray, careful: bool, kinds: Int8Array) -> int:
     """Return Black's margin in territory and dead stones; fill `kinds`."""
     if careful:
         careful_kinds(grid, dead, kinds)
@@ -450,7 +486,7 @@ def territory_margin(grid, dead, careful, kinds):
 
 
 @kernel
-def _is_gate(board, p, width, colour):
+def _is_gate(board: Int8Array, p: int, width: int, colour: int) -> bool:
     """Return whether p is between two stones of `colour` in a line, or between one and the edge."""
     for step in (1, width):
         a, b = board[p - step], board[p + step]
@@ -460,7 +496,10 @@ def _is_gate(board, p, width, colour):
 
 
 @kernel
-def _gate_holds(board, dead_colour, width, entry, gate, beyond, colour):
+def _gate_holds(
+    board: Int8Array, dead_colour: Int8Array, width: int, entry: int, gate: int, beyond: int,
+    colour: int,
+) -> bool:  # fmt: skip
     """Return whether the owner of a gate stops `colour` by a stone at `beyond`.
 
     A dead stone of `colour` there breaks the gate; a stone at its entry or a dead one in it may.
@@ -473,7 +512,7 @@ def _gate_holds(board, dead_colour, width, entry, gate, beyond, colour):
 
 
 @kernel
-def _touches(board, p, width, colour):
+def _touches(board: Int8Array, p: int, width: int, colour: int) -> bool:
     """Return whether a stone of `colour` is next to p."""
     return (
         board[p - width] == colour
@@ -484,7 +523,10 @@ def _touches(board, p, width, colour):
 
 
 @kernel
-def mark_reach(board, dead_colour, width, colour, reach, stack):
+def mark_reach(
+    board: Int8Array, dead_colour: Int8Array, width: int, colour: int, reach: Int8Array,
+    stack: Int32Array,
+) -> None:  # fmt: skip
     """Mark in `reach` the empty points that `colour` can walk to without passing an enemy gate."""
     n = len(board)
     foe = 3 - colour
@@ -511,7 +553,7 @@ def mark_reach(board, dead_colour, width, colour, reach, stack):
 
 
 @kernel
-def is_barred(board, dead_colour, width, p, colour):
+def is_barred(board: Int8Array, dead_colour: Int8Array, width: int, p: int, colour: int) -> bool:
     """Return whether p is a gate of the enemy that stops `colour` in both directions."""
     if not _is_gate(board, p, width, 3 - colour):
         return False
@@ -539,7 +581,7 @@ _OWN, _FOE, _SHUT, _TURN, _PASSED, _SLOT, _TRIED, _RESULT = range(8)
 
 
 @kernel
-def _neighbour_mask(mask, nbr):
+def _neighbour_mask(mask: int, nbr: IntArray) -> int:
     """Return the cells next to the cells of `mask`."""
     out = 0
     i = 0
@@ -552,7 +594,7 @@ def _neighbour_mask(mask, nbr):
 
 
 @kernel
-def _grow(seed, within, nbr):
+def _grow(seed: int, within: int, nbr: IntArray) -> int:
     """Return the connected part of `within` that contains `seed`."""
     while True:
         more = (seed | _neighbour_mask(seed, nbr)) & within
@@ -563,7 +605,7 @@ def _grow(seed, within, nbr):
 
 
 @kernel
-def _size_of(mask):
+def _size_of(mask: int) -> int:
     """Return the number of cells in `mask`."""
     count = 0
     while mask:
@@ -573,7 +615,7 @@ def _size_of(mask):
 
 
 @kernel
-def _count_eyes(own, foe, turn, shape, nbr):
+def _count_eyes(own: int, foe: int, turn: int, shape: IntArray, nbr: IntArray) -> int:
     """Count the eyes that the defender has without another move, at most two.
 
     An eye is a closed part of the region whose empty cells are all next to the defender's stones
@@ -598,7 +640,9 @@ def _count_eyes(own, foe, turn, shape, nbr):
 
 
 @kernel
-def _take(cell, mover, other, cells, safe_mover, safe_other, nbr):
+def _take(
+    cell: int, mover: int, other: int, cells: int, safe_mover: int, safe_other: int, nbr: IntArray
+) -> int:
     """Return the stones that `cell` captures, -1 for suicide; chains on safe cells are immortal."""
     mover |= cell
     taken = 0
@@ -619,7 +663,7 @@ def _take(cell, mover, other, cells, safe_mover, safe_other, nbr):
 
 
 @kernel
-def _slot_of(key, keys):
+def _slot_of(key: int, keys: IntArray) -> int:
     """Return the table slot of `key`: its own or the first free one, -1 if the table is full."""
     slot = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 23)) & (_TABLE - 1)
     for _ in range(64):
@@ -630,13 +674,16 @@ def _slot_of(key, keys):
 
 
 @kernel
-def _key_of(own, foe, shut, turn, passed):
+def _key_of(own: int, foe: int, shut: int, turn: int, passed: int) -> int:
     """Return one number for a position of the search."""
     return own | (foe << 12) | (shut << 24) | (turn << 36) | (passed << 37)
 
 
 @kernel
-def _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, reads):
+def _look_up(
+    own: int, foe: int, shut: int, turn: int, passed: int, target: int, shape: IntArray,
+    nbr: IntArray, keys: IntArray, known: Int8Array, reads: IntArray,
+) -> int:  # fmt: skip
     """Judge a position statically: 1 if the defender gets its eyes, 0 not, -2 - slot to search."""
     if _count_eyes(own, foe, turn, shape, nbr) >= target:
         return 1
@@ -659,14 +706,17 @@ def _look_up(own, foe, shut, turn, passed, target, shape, nbr, keys, known, read
 
 
 @kernel
-def _open(row, own, foe, shut, turn, passed, slot):
+def _open(row: IntArray, own: int, foe: int, shut: int, turn: int, passed: int, slot: int) -> None:
     """Put a position on the search's stack."""
     row[_OWN], row[_FOE], row[_SHUT], row[_TURN] = own, foe, shut, turn
     row[_PASSED], row[_SLOT], row[_TRIED], row[_RESULT] = passed, slot, 0, turn
 
 
 @kernel(makes_arrays=True)
-def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
+def _can_make(
+    own: int, foe: int, shut: int, target: int, shape: IntArray, nbr: IntArray, order: IntArray,
+    keys: IntArray, known: Int8Array, stack: IntArray,
+) -> bool:  # fmt: skip
     """Return whether the defender, who moves first, gets `target` eyes.
 
     `shape` holds the cells, the wall, the open and the spent cells. It has its own stack: a
@@ -744,7 +794,7 @@ def _can_make(own, foe, shut, target, shape, nbr, order, keys, known, stack):
 
 
 @kernel(makes_arrays=True)
-def eye_value(n, foe, wall, is_open, spent, nbr):
+def eye_value(n: int, foe: int, wall: int, is_open: int, spent: int, nbr: IntArray) -> int:
     """Return 0, 1 or 2: the eyes a region of n <= MAX_CELLS cells is worth to its owner."""
     shut = foe & is_open
     shape = np.empty(4, np.int64)

@@ -9,6 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import (
+    Arrays,
+    BoolArray,
+    FloatArray,
+    Int8Array,
+    Int32Array,
+    IntArray,
+    UInt64Array,
+)
 from tengen.board.layout_kernels import (
     BHASH,
     BLACK,
@@ -51,31 +60,31 @@ ZOBRIST = np.random.Generator(np.random.PCG64(20031)).integers(
 
 
 @kernel
-def near(p, k, width):
+def near(p: int, k: int, width: int) -> int:
     """Return neighbour number k (0 to 3: east, west, south, north) of a point."""
     return p + 1 if k == 0 else p - 1 if k == 1 else p + width if k == 2 else p - width
 
 
 @kernel
-def point_of(row, col, cols):
+def point_of(row: int, col: int, cols: int) -> int:
     """Return the point at (row, column)."""
     return (row + 1) * (cols + 1) + col + 1
 
 
 @kernel
-def point_at(index, cols):
+def point_at(index: int, cols: int) -> int:
     """Return the point with this row-major index."""
     return point_of(index // cols, index % cols, cols)
 
 
 @kernel
-def index_of(p, cols):
+def index_of(p: int, cols: int) -> int:
     """Return the row-major index of a point."""
     return (p // (cols + 1) - 1) * cols + p % (cols + 1) - 1
 
 
 @kernel
-def turned(row, col, rows, cols, symmetry):
+def turned(row: int, col: int, rows: int, cols: int, symmetry: int) -> tuple[int, int]:
     """Return where a symmetry takes a point: transpose (bit 4), flip rows (1), flip columns (2)."""
     if symmetry & 4:
         row, col, rows, cols = col, row, cols, rows
@@ -87,14 +96,14 @@ def turned(row, col, rows, cols, symmetry):
 
 
 @kernel
-def copy_row(source, target):
+def copy_row(source: UInt64Array | FloatArray, target: UInt64Array | FloatArray) -> None:
     """Copy an array of one dimension; a plain loop, because slices compile slowly."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 
 
 @kernel(makes_arrays=True)
-def new_state(rows, cols):
+def new_state(rows: int, cols: int) -> IntArray:
     """Return an empty position with Black to move."""
     s = np.empty((FIELDS, (rows + 2) * (cols + 1) + 1), np.int64)
     clear(s, rows, cols)
@@ -102,13 +111,13 @@ def new_state(rows, cols):
 
 
 @kernel(makes_arrays=True, keeps_gil=True)
-def copied(s):
+def copied(s: IntArray) -> IntArray:
     """Return a copy of a position; unlike NumPy's it is never torn by another thread."""
     return s.copy()
 
 
 @kernel
-def copy_state(s, t):
+def copy_state(s: IntArray, t: IntArray) -> None:
     """Copy a position; a plain loop, because slices of two dimensions compile slowly."""
     for i in range(s.shape[0]):
         for j in range(s.shape[1]):
@@ -116,7 +125,7 @@ def copy_state(s, t):
 
 
 @kernel
-def clear(s, rows, cols):
+def clear(s: IntArray, rows: int, cols: int) -> None:
     """Make `s` the empty position of this size, Black to move, suicide forbidden."""
     s[:, :] = 0
     s[COLOUR, :] = BORDER
@@ -137,14 +146,14 @@ def clear(s, rows, cols):
 
 
 @kernel
-def in_atari(s, head):
+def in_atari(s: IntArray, head: int) -> bool:
     """Return whether the block with this head has exactly one liberty."""
     a = s[PSUM, head]
     return a * a == s[PLIB, head] * s[PSQ, head]
 
 
 @kernel
-def is_legal(s, p, colour):
+def is_legal(s: IntArray, p: int, colour: int) -> bool:
     """Return whether `colour` may play `p` under simple ko and the suicide rule; no superko."""
     if p == PASS:
         return True
@@ -154,7 +163,7 @@ def is_legal(s, p, colour):
 
 
 @kernel
-def _is_possible(s, p, colour):
+def _is_possible(s: IntArray, p: int, colour: int) -> bool:
     """Return whether `colour` may play the point `p` under all rules except ko."""
     if s[COLOUR, p] != EMPTY:
         return False
@@ -176,7 +185,7 @@ def _is_possible(s, p, colour):
 
 
 @kernel
-def _hash_after(s, p, colour):
+def _hash_after(s: IntArray, p: int, colour: int) -> int:
     """Return the position's hash after `colour` plays the legal point `p`, captures included."""
     h = s[SCALARS, HASH]
     if p == PASS:
@@ -213,7 +222,7 @@ def _hash_after(s, p, colour):
 
 
 @kernel
-def _remove_block(s, head, width):
+def _remove_block(s: IntArray, head: int, width: int) -> int:
     """Take a block off the board, give its neighbours their liberties back, return its size."""
     count = s[SCALARS, N_EMPTY]
     x = head
@@ -240,7 +249,7 @@ def _remove_block(s, head, width):
 
 
 @kernel
-def place(s, p, colour):
+def place(s: IntArray, p: int, colour: int) -> int:
     """Put a stone on the legal point `p`: merge, capture, set ko; return the stones captured."""
     width = s[SCALARS, COLS] + 1
     enemy = 3 - colour
@@ -300,7 +309,7 @@ def place(s, p, colour):
 
 
 @kernel
-def _merge(s, a, b):
+def _merge(s: IntArray, a: int, b: int) -> int:
     """Join two blocks and return the head of the result."""
     if s[SIZE, a] < s[SIZE, b]:
         a, b = b, a
@@ -322,7 +331,7 @@ def _merge(s, a, b):
 
 
 @kernel
-def give_turn(s, colour):
+def give_turn(s: IntArray, colour: int) -> None:
     """Let a side move; if it was the other one's turn, that one passed, which ends a ko."""
     if s[SCALARS, TURN] != colour:
         s[SCALARS, TURN] = colour
@@ -330,7 +339,7 @@ def give_turn(s, colour):
 
 
 @kernel
-def play_move(s, p, colour):
+def play_move(s: IntArray, p: int, colour: int) -> int:
     """Play a legal move or a pass and hand the turn to the other side; return stones captured."""
     captured = 0
     if p == PASS:
@@ -352,7 +361,7 @@ KO_SIMPLE, KO_POSITIONAL, _KO_SITUATIONAL = 0, 1, 2
 
 
 @kernel
-def history_key(h, to_move, ko_rule):
+def history_key(h: int, to_move: int, ko_rule: int) -> int:
     """Return the key under which a position is remembered; never zero."""
     if ko_rule == _KO_SITUATIONAL:
         h ^= ZOBRIST[0, to_move]
@@ -360,7 +369,7 @@ def history_key(h, to_move, ko_rule):
 
 
 @kernel
-def _slot(table, key):
+def _slot(table: IntArray, key: int) -> int:
     """Return where `key` is or would go."""
     mask = table.shape[0] - 1
     i = (key ^ (key >> 29)) & mask
@@ -370,7 +379,7 @@ def _slot(table, key):
 
 
 @kernel
-def remember(table, key):
+def remember(table: IntArray, key: int) -> bool:
     """Remember a key; return whether it is new. The table's length must be a power of two."""
     i = _slot(table, key)
     new = table[i] == 0
@@ -379,7 +388,7 @@ def remember(table, key):
 
 
 @kernel(keeps_gil=True)
-def forget(table, key):
+def forget(table: IntArray, key: int) -> None:
     """Remove a key from the table, if it is there."""
     mask = table.shape[0] - 1
     free = _slot(table, key)
@@ -399,7 +408,7 @@ def forget(table, key):
 
 
 @kernel(keeps_gil=True)
-def regrow(table, larger):
+def regrow(table: IntArray, larger: IntArray) -> None:
     """Move all keys to a larger table."""
     for i in range(table.shape[0]):
         if table[i] != 0:
@@ -407,7 +416,7 @@ def regrow(table, larger):
 
 
 @kernel
-def is_allowed(s, table, ko_rule, p, colour):
+def is_allowed(s: IntArray, table: IntArray, ko_rule: int, p: int, colour: int) -> bool:
     """Return whether `colour` may play `p` under the given ko rule; a pass is always legal."""
     if p == PASS:
         return True
@@ -421,7 +430,7 @@ def is_allowed(s, table, ko_rule, p, colour):
 
 
 @kernel(keeps_gil=True)
-def allowed_mask(s, table, ko_rule, colour, out):
+def allowed_mask(s: IntArray, table: IntArray, ko_rule: int, colour: int, out: BoolArray) -> None:
     """Fill `out` (rows * columns + 1 booleans, pass last) with the moves `colour` may play."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for row in range(rows):
@@ -432,7 +441,7 @@ def allowed_mask(s, table, ko_rule, colour, out):
 
 
 @kernel(keeps_gil=True)
-def push(s, table, ko_rule, p, colour):
+def push(s: IntArray, table: IntArray, ko_rule: int, p: int, colour: int) -> tuple[bool, int]:
     """Play a move and remember the position, provided that `p` is a pass or an empty point.
 
     Return whether it was played, and the key of the position if it is new, else 0.
@@ -445,7 +454,7 @@ def push(s, table, ko_rule, p, colour):
 
 
 @kernel(keeps_gil=True)
-def replay(s, colours, points):
+def replay(s: IntArray, colours: IntArray, points: IntArray) -> int:
     """Play moves in order until one whose point is not empty; return how many were played."""
     for i in range(points.shape[0]):
         p = points[i]
@@ -459,7 +468,7 @@ ALLOWED, TAKEN, REPEATED, KO_RETAKEN, SUICIDAL = 0, 1, 2, 3, 4
 
 
 @kernel(keeps_gil=True)
-def verdict(s, table, ko_rule, p, colour):
+def verdict(s: IntArray, table: IntArray, ko_rule: int, p: int, colour: int) -> int:
     """Return ALLOWED if `colour` may play `p`, else the reason why not."""
     if is_allowed(s, table, ko_rule, p, colour):
         return ALLOWED
@@ -474,7 +483,7 @@ def verdict(s, table, ko_rule, p, colour):
 
 
 @kernel(keeps_gil=True)
-def block_liberties(s, p, out):
+def block_liberties(s: IntArray, p: int, out: IntArray) -> int:
     """Write the liberties of the block at `p` to `out` (room for N), return how many there are."""
     width = s[SCALARS, COLS] + 1
     count = 0
@@ -497,7 +506,7 @@ def block_liberties(s, p, out):
 
 
 @kernel(keeps_gil=True)
-def to_grid(s, out):
+def to_grid(s: IntArray, out: Int8Array) -> None:
     """Write the stones, row by row from the top left, to `out` (rows * columns)."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for row in range(rows):
@@ -506,7 +515,7 @@ def to_grid(s, out):
 
 
 @kernel
-def fill_area(s, start, known, area):
+def fill_area(s: IntArray, start: int, known: BoolArray, area: IntArray) -> tuple[int, int]:
     """List the empty area of a point in `area` and mark it in `known`; return size and colours.
 
     The colours that touch it are bits: 1 for Black, 2 for White.
@@ -531,7 +540,7 @@ def fill_area(s, start, known, area):
 
 
 @kernel(makes_arrays=True, keeps_gil=True)
-def area_score(s):
+def area_score(s: IntArray) -> int:
     """Return Black's area minus White's by Tromp-Taylor, komi not included."""
     n = s.shape[1]
     known, area = np.zeros(n, np.bool_), np.empty(n, np.int64)
@@ -552,7 +561,9 @@ def area_score(s):
 
 
 @kernel
-def number_alike(kind, width, number, stack):
+def number_alike(
+    kind: Int8Array, width: int, number: IntArray | Int32Array, stack: IntArray | Int32Array
+) -> int:
     """Number the connected sets of points of one kind by first point; return how many there are.
 
     Points of a negative kind, including the border, get -1. `stack` has room for every point.
@@ -581,7 +592,7 @@ def number_alike(kind, width, number, stack):
 
 
 @kernel
-def batch_masks(states, tables, ko_rule, out):
+def batch_masks(states: IntArray, tables: IntArray, ko_rule: int, out: BoolArray) -> None:
     """Fill `out[g]` with the legal moves of every game's side to move."""
     for g in range(states.shape[0]):
         s = states[g]
@@ -589,7 +600,9 @@ def batch_masks(states, tables, ko_rule, out):
 
 
 @kernel
-def batch_play(states, tables, ko_rule, indices, refused):
+def batch_play(
+    states: IntArray, tables: IntArray, ko_rule: int, indices: IntArray, refused: BoolArray
+) -> None:
     """Play one row-major index per game (-1: leave the game alone); mark refused moves."""
     for g in range(states.shape[0]):
         s = states[g]
@@ -609,7 +622,7 @@ def batch_play(states, tables, ko_rule, indices, refused):
 
 
 @kernel
-def batch_scores(states, out):
+def batch_scores(states: IntArray, out: IntArray) -> None:
     """Fill `out` with every game's Tromp-Taylor area difference, komi not included."""
     for g in range(states.shape[0]):
         out[g] = area_score(states[g])
@@ -623,14 +636,15 @@ TRUSTED = -1  # in place of a ko rule: play every move whose point is empty
 
 @kernel(makes_arrays=True)
 def replay_games(
-    moves, colours, offsets, rows, cols, setup, setup_colours, setup_offsets, ko_rule, share,
-    ends, grids,
-):  # fmt: skip
+    games: Arrays, ko_rule: int, share: float, ends: IntArray, grids: Int8Array
+) -> int:
     """Play `share` of every game's moves and return how many moves were played.
 
+    `games` has their moves, colours, offsets, rows and columns, and the same three of the setup.
     ends[g] becomes the number of the first refused move (from 0; -1 for none), where the game
     ends, and the stones captured by Black and by White. `grids`, unless empty, gets last positions.
     """
+    moves, colours, offsets, rows, cols, setup, setup_colours, setup_offsets = games
     s = np.empty((FIELDS, 0), np.int64)
     table = np.zeros(2, np.int64)
     superko = ko_rule > KO_SIMPLE
@@ -686,7 +700,7 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 
 
 @kernel
-def mix(z):
+def mix(z: int) -> int:
     """Scramble a 64-bit word so that neighbouring words become unrelated."""
     z = np.uint64(z)
     z = (z ^ (z >> np.uint64(30))) * _MIX1
@@ -695,25 +709,25 @@ def mix(z):
 
 
 @kernel
-def seed_stream(rng, seed, index):
+def seed_stream(rng: UInt64Array, seed: int, index: int) -> None:
     """Put the generator at the start of stream `index` of `seed`."""
     rng[0] = mix(np.uint64(seed) + _GOLDEN) ^ mix(mix(np.uint64(index)) + _GOLDEN)
 
 
 @kernel
-def _next_word(rng):
+def _next_word(rng: UInt64Array) -> int:
     """Return 64 random bits."""
     rng[0] += _GOLDEN
     return mix(rng[0])
 
 
 @kernel
-def below(rng, n):
+def below(rng: UInt64Array, n: int) -> int:
     """Return a random integer from 0 to n - 1 (n < 2**31)."""
     return np.int64(((_next_word(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @kernel
-def uniform(rng):
+def uniform(rng: UInt64Array) -> float:
     """Return a random float in [0, 1)."""
     return np.float64(_next_word(rng) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

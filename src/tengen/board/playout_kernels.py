@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import BoolArray, Int32Array, IntArray, UInt64Array
 from tengen.board.kernels import copy_row, mix, point_of, seed_stream
 from tengen.board.layout_kernels import COLOUR, COLS, KO, LAST, LAST2, ROWS, SCALARS, TURN
 from tengen.jit import kernel
@@ -30,20 +31,20 @@ _32 = U(32)
 
 
 @kernel
-def near(p, k, width):
+def near(p: int, k: int, width: int) -> int:
     """Return neighbour number k (0 to 3: east, west, south, north) of a point."""
     return p + RECORD if k == 0 else p - RECORD if k == 1 else p + width if k == 2 else p - width
 
 
 @kernel
-def _diagonal(p, k, width):
+def _diagonal(p: int, k: int, width: int) -> int:
     """Return diagonal neighbour number k (0 to 3) of a point."""
     q = p + width if k < 2 else p - width
     return q + RECORD if k % 2 == 0 else q - RECORD
 
 
 @kernel
-def load(s, b, empty, v):
+def load(s: IntArray, b: UInt64Array, empty: UInt64Array, v: UInt64Array) -> None:
     """Copy the position `s` of `kernels` into the fast layout."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     n = s.shape[1]
@@ -76,7 +77,9 @@ def load(s, b, empty, v):
 
 
 @kernel(makes_arrays=True)
-def load_line(line, cols, b, empty, v):
+def load_line(
+    line: IntArray, cols: int, b: UInt64Array, empty: UInt64Array, v: UInt64Array
+) -> bool:
     """Load a bordered line of colours; return whether all blocks have liberties."""
     n = line.shape[0]
     width = cols + 1
@@ -131,20 +134,20 @@ def load_line(line, cols, b, empty, v):
 
 
 @kernel
-def draw_below(v, n):
+def draw_below(v: UInt64Array, n: int) -> int:
     """Return a random offset from 0 to n - 1."""
     v[V_RNG] += _GOLDEN
     return ((mix(v[V_RNG]) >> _32) * n) >> _32
 
 
 @kernel
-def atari(b, head):
+def atari(b: UInt64Array, head: int) -> bool:
     """Return whether the block has exactly one liberty."""
     return b[head + PSUM_] * b[head + PSUM_] == b[head + PLIB_] * b[head + PSQ_]
 
 
 @kernel
-def is_playable(b, p, colour, width):
+def is_playable(b: UInt64Array, p: int, colour: int, width: int) -> bool:
     """Return whether `colour` may play the empty point `p` and it is no eye of its own; no ko."""
     e, w, s, n = b[p + RECORD], b[p - RECORD], b[p + width], b[p - width]
     if (e == U0) | (w == U0) | (s == U0) | (n == U0):
@@ -170,7 +173,9 @@ def is_playable(b, p, colour, width):
 
 
 @kernel
-def _put_stone(b, empty, count, p, colour, width):
+def _put_stone(
+    b: UInt64Array, empty: UInt64Array, count: int, p: int, colour: int, width: int
+) -> tuple[int, int]:
     """Play a legal stone where `count` points are empty; return the new count and the ko point."""
     enemy = U3 - colour
     count -= U1
@@ -227,7 +232,7 @@ def _put_stone(b, empty, count, p, colour, width):
 
 
 @kernel
-def _join(b, x, y):
+def _join(b: UInt64Array, x: int, y: int) -> int:
     """Merge two blocks, the smaller into the larger; return the head."""
     large, small = x, y
     if b[large + SIZE_] < b[small + SIZE_]:
@@ -249,7 +254,7 @@ def _join(b, x, y):
 
 
 @kernel
-def _lift(b, empty, count, head, width):
+def _lift(b: UInt64Array, empty: UInt64Array, count: int, head: int, width: int) -> int:
     """Take a block off the board; return the new number of empty points."""
     x = head
     while True:
@@ -271,7 +276,9 @@ def _lift(b, empty, count, head, width):
 
 
 @kernel
-def put(b, empty, v, p, colour, width):
+def put(
+    b: UInt64Array, empty: UInt64Array, v: UInt64Array, p: int, colour: int, width: int
+) -> None:
     """Play a legal stone and keep `v` up to date."""
     v[V_EMPTY], v[V_KO] = _put_stone(b, empty, v[V_EMPTY], p, colour, width)
     v[V_LAST2] = v[V_LAST]
@@ -279,7 +286,7 @@ def put(b, empty, v, p, colour, width):
 
 
 @kernel
-def set_aside(b, empty, i, left):
+def set_aside(b: UInt64Array, empty: UInt64Array, i: int, left: int) -> int:
     """Swap a refused candidate out of the first `left` empty points; return how many are left."""
     p = empty[i]
     left -= U1
@@ -292,7 +299,10 @@ def set_aside(b, empty, i, left):
 
 
 @kernel
-def light_playout(b, empty, v, colour, width, limit, trace):
+def light_playout(
+    b: UInt64Array, empty: UInt64Array, v: UInt64Array, colour: int, width: int, limit: int,
+    trace: UInt64Array,
+) -> int:  # fmt: skip
     """Play uniformly random moves until both sides pass or `limit` plies; return plies played.
 
     Refused candidates are swapped out of the draw. `trace` receives the moves (0 for a pass). State
@@ -325,7 +335,7 @@ def light_playout(b, empty, v, colour, width, limit, trace):
 
 
 @kernel
-def final_score(b, rows, cols, ownership):
+def final_score(b: UInt64Array, rows: int, cols: int, ownership: Int32Array) -> int:
     """Return Black's points minus White's at a playout's end and add each point to `ownership`."""
     score = 0
     width = U(cols + 1) * RECORD
@@ -356,7 +366,7 @@ _MAX_CANDIDATES = 32
 
 
 @kernel
-def _around(p, i, width):
+def _around(p: int, i: int, width: int) -> int:
     """Return neighbour number i (0 to 7, reading order from the top left) of a point."""
     if i < 3:
         q = p - width
@@ -369,7 +379,7 @@ def _around(p, i, width):
 
 
 @kernel
-def shape_index(b, p, width):
+def shape_index(b: UInt64Array, p: int, width: int) -> int:
     """Return the number of the 3x3 neighbourhood of `p`, two bits each in reading order."""
     code = U0
     for i in range(8):
@@ -378,7 +388,7 @@ def shape_index(b, p, width):
 
 
 @kernel
-def liberties_after(b, p, colour, width):
+def liberties_after(b: UInt64Array, p: int, colour: int, width: int) -> int:
     """Return the liberties at `p` after `colour` plays it, at most 2; a capture counts as 2."""
     enemy = U3 - colour
     only = U0
@@ -411,7 +421,7 @@ def liberties_after(b, p, colour, width):
 
 
 @kernel
-def _answers(b, last, colour, width, out):
+def _answers(b: UInt64Array, last: int, colour: int, width: int, out: UInt64Array) -> int:
     """Collect captures of the last block and rescues of blocks it put in atari; return how many."""
     count = 0
     enemy = U3 - colour
@@ -444,7 +454,10 @@ def _answers(b, last, colour, width, out):
 
 
 @kernel
-def _shapes_near(b, v, last, colour, width, shapes, out):
+def _shapes_near(
+    b: UInt64Array, v: UInt64Array, last: int, colour: int, width: int, shapes: BoolArray,
+    out: UInt64Array,
+) -> int:  # fmt: skip
     """Collect the empty points around the last move that match a known shape; return how many."""
     count = 0
     for i in range(8):
@@ -457,7 +470,9 @@ def _shapes_near(b, v, last, colour, width, shapes, out):
 
 
 @kernel
-def _careful_random(b, empty, v, colour, width):
+def _careful_random(
+    b: UInt64Array, empty: UInt64Array, v: UInt64Array, colour: int, width: int
+) -> bool:
     """Play a random move that is no own eye and no needless self-atari; else any; else pass."""
     left = v[V_EMPTY]
     spare = U0
@@ -480,7 +495,10 @@ def _careful_random(b, empty, v, colour, width):
 
 
 @kernel
-def _heavy_move(b, empty, v, colour, width, shapes, out):
+def _heavy_move(
+    b: UInt64Array, empty: UInt64Array, v: UInt64Array, colour: int, width: int, shapes: BoolArray,
+    out: UInt64Array,
+) -> bool:  # fmt: skip
     """Play one move of the policy; return whether there was one (else it was a pass)."""
     last = v[V_LAST]
     if last != U0:
@@ -498,7 +516,10 @@ def _heavy_move(b, empty, v, colour, width, shapes, out):
 
 
 @kernel(makes_arrays=True)
-def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
+def heavy_playout(
+    b: UInt64Array, empty: UInt64Array, v: UInt64Array, colour: int, width: int, limit: int,
+    trace: UInt64Array, shapes: BoolArray,
+) -> int:  # fmt: skip
     """Play by the policy until both sides pass or `limit` plies; return plies played."""
     passes = 0
     plies = 0
@@ -518,7 +539,10 @@ def heavy_playout(b, empty, v, colour, width, limit, trace, shapes):
 
 
 @kernel(makes_arrays=True)
-def run_chunk(s, shapes, heavy, first, count, seed, limit, scores, ownership):
+def run_chunk(
+    s: IntArray, shapes: BoolArray, heavy: bool, first: int, count: int, seed: int, limit: int,
+    scores: Int32Array, ownership: Int32Array,
+) -> int:  # fmt: skip
     """Run `count` playouts from number `first` on, each with its own stream; return the plies."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = U((cols + 1) * 8)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import BoolArray, IntArray, UInt64Array
 from tengen.board.kernels import (
     below,
     copy_state,
@@ -53,7 +54,7 @@ MAX_READS = 2000  # positions read in a ladder before the block counts as escape
 
 
 @kernel(makes_arrays=True)
-def safety_scratch(n):
+def safety_scratch(n: int) -> IntArray:
     """Return scratch for boards of n bordered points; one per thread."""
     return np.zeros((_SCRATCH_ROWS, 4 * n), np.int64)
 
@@ -62,7 +63,9 @@ def safety_scratch(n):
 
 
 @kernel
-def _liberties(line, p, width, limit, scratch, libs):
+def _liberties(
+    line: IntArray, p: int, width: int, limit: int, scratch: IntArray, libs: IntArray
+) -> int:
     """Count the liberties of the block at p, at most `limit`, and store them in `libs`."""
     mark, stack = scratch[_MARK], scratch[_STACK]
     mark[_STAMP] += 1
@@ -96,7 +99,7 @@ def _liberties(line, p, width, limit, scratch, libs):
 
 
 @kernel
-def eye_map(line, width, out):
+def eye_map(line: IntArray, width: int, out: IntArray) -> None:
     """Write into `out` (bordered) the owner of a real eye, its negative for a false one, else 0.
 
     Two enemy stones on the diagonals make an eye false, one is enough at the edge.
@@ -119,7 +122,7 @@ def eye_map(line, width, out):
 
 
 @kernel
-def is_own_eye(s, p, colour):
+def is_own_eye(s: IntArray, p: int, colour: int) -> bool:
     """Return whether the empty point `p` is a one-point eye of `colour` that is not plainly false.
 
     No block around is in atari, and the enemy holds at most one diagonal (none at the edge).
@@ -146,7 +149,9 @@ def is_own_eye(s, p, colour):
 
 
 @kernel(makes_arrays=True)
-def _number(line, width, colour, stones, number, stack):
+def _number(
+    line: IntArray, width: int, colour: int, stones: bool, number: IntArray, stack: IntArray
+) -> int:
     """Number the blocks of `colour` (stones true) or the regions it encloses (stones false)."""
     kind = np.empty(line.shape[0], np.int8)
     for p in range(line.shape[0]):
@@ -155,7 +160,7 @@ def _number(line, width, colour, stones, number, stack):
 
 
 @kernel(makes_arrays=True)
-def benson(line, width, colour, out):
+def benson(line: IntArray, width: int, colour: int, out: IntArray) -> None:
     """Mark what the enemy can never capture: 1 for the blocks of `colour`, 2 for their regions.
 
     An enemy cannot live in a marked region: each of its empty points touches a living block.
@@ -222,7 +227,9 @@ def benson(line, width, colour, out):
 
 
 @kernel
-def _lift(line, p, width, changed, count, stack):
+def _lift(
+    line: IntArray, p: int, width: int, changed: IntArray, count: int, stack: IntArray
+) -> int:
     """Take the block at p off the line, append its stones to `changed`, return the new count."""
     colour = line[p]
     line[p] = EMPTY
@@ -245,7 +252,9 @@ def _lift(line, p, width, changed, count, stack):
 
 
 @kernel
-def _try(line, p, colour, width, count, scratch, libs):
+def _try(
+    line: IntArray, p: int, colour: int, width: int, count: int, scratch: IntArray, libs: IntArray
+) -> int:
     """Play p on the line; return the new number of lifted stones, or -1 where that is suicide."""
     line[p] = colour
     before = count
@@ -260,7 +269,9 @@ def _try(line, p, colour, width, count, scratch, libs):
 
 
 @kernel
-def _take_back(line, p, colour, changed, before, after):
+def _take_back(
+    line: IntArray, p: int, colour: int, changed: IntArray, before: int, after: int
+) -> None:
     """Undo `_try`."""
     for i in range(before, after):
         line[changed[i]] = 3 - colour
@@ -268,7 +279,9 @@ def _take_back(line, p, colour, changed, before, after):
 
 
 @kernel
-def _attackers_in_atari(line, p, width, scratch, libs, saves):
+def _attackers_in_atari(
+    line: IntArray, p: int, width: int, scratch: IntArray, libs: IntArray, saves: IntArray
+) -> int:
     """List the points that capture an enemy block next to the block at p, without repeats."""
     colour = line[p]
     members = scratch[_WORK]
@@ -304,7 +317,9 @@ def _attackers_in_atari(line, p, width, scratch, libs, saves):
 
 
 @kernel
-def _lone_ko(line, p, width, before, after, scratch, libs):
+def _lone_ko(
+    line: IntArray, p: int, width: int, before: int, after: int, scratch: IntArray, libs: IntArray
+) -> int:
     """Return the point that the stone just played at p forbids by simple ko, or 0."""
     if after - before != 1 or _liberties(line, p, width, _TWO, scratch, libs) != 1:
         return 0
@@ -315,7 +330,10 @@ def _lone_ko(line, p, width, before, after, scratch, libs):
 
 
 @kernel
-def _open_frame(line, p, width, attacking, ko, count, reads, scratch, libs, frame):
+def _open_frame(
+    line: IntArray, p: int, width: int, attacking: bool, ko: int, count: int, reads: IntArray,
+    scratch: IntArray, libs: IntArray, frame: IntArray,
+) -> int:  # fmt: skip
     """Return the deciding move of the side to move, or 0; -1 to read on, with moves in `frame`."""
     n = _liberties(line, p, width, _THREE, scratch, libs)
     reads[0] += 1
@@ -340,7 +358,9 @@ def _open_frame(line, p, width, attacking, ko, count, reads, scratch, libs, fram
 
 
 @kernel(makes_arrays=True)
-def read_ladder(line, p, width, attacking, ko, reads, scratch):
+def read_ladder(
+    line: IntArray, p: int, width: int, attacking: bool, ko: int, reads: IntArray, scratch: IntArray
+) -> int:
     """Return the move that decides the ladder on the block at p for the side to move, or 0.
 
     With `attacking` the enemy moves, always by atari, else the owner of a block in atari. The first
@@ -415,7 +435,7 @@ _POINT, _BEST, _KO, _MOVE, _BEFORE = 0, 1, 2, 3, 4
 
 
 @kernel(makes_arrays=True)
-def liberties_if_played(line, width, out):
+def liberties_if_played(line: IntArray, width: int, out: IntArray) -> None:
     """Write into out[colour, p] the liberties, at most two, of a stone played at p; 0: suicide."""
     scratch = safety_scratch(line.shape[0])
     libs = np.empty(2, np.int64)
@@ -430,7 +450,7 @@ def liberties_if_played(line, width, out):
 
 
 @kernel(makes_arrays=True)
-def read_fight(line, width, target, inside, first):
+def read_fight(line: IntArray, width: int, target: int, inside: BoolArray, first: int) -> int:
     """Return whether the block at `target` FALLS or HOLDS if `first` moves first, or UNKNOWN.
 
     Both sides play on the points of `inside` and on those of captured stones. Ko is simple, the
@@ -507,7 +527,9 @@ _LADDER_READS = 200  # positions one ladder may cost
 
 
 @kernel
-def read_blocks(s, start, count, libs, stamp):
+def read_blocks(
+    s: IntArray, start: IntArray, count: IntArray, libs: IntArray, stamp: IntArray
+) -> None:
     """List the liberties of every block: libs[start[head] : start[head] + count[head]]."""
     width = s[SCALARS, COLS] + 1
     total = 0
@@ -532,14 +554,14 @@ def read_blocks(s, start, count, libs, stamp):
 
 
 @kernel
-def _seen_from(symmetry, i, rows, cols):
+def _seen_from(symmetry: int, i: int, rows: int, cols: int) -> int:
     """Return the point that a view has at row-major index `i`."""
     row, col = turned(i // cols, i % cols, rows, cols, symmetry)
     return point_of(row, col, cols)
 
 
 @kernel
-def _chosen_view(s, mover):
+def _chosen_view(s: IntArray, mover: int) -> int:
     """Return the first view in lexicographic order: empty, the mover's stones, the other's."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     best = 0
@@ -555,7 +577,10 @@ def _chosen_view(s, mover):
 
 
 @kernel(makes_arrays=True)
-def read_ladders(s, mover, start, count, libs, ladder_flags, stones):
+def read_ladders(
+    s: IntArray, mover: int, start: IntArray, count: IntArray, libs: IntArray,
+    ladder_flags: IntArray, stones: IntArray,
+) -> None:  # fmt: skip
     """Read the ladders of all blocks with one or two liberties.
 
     Bit 2 k + large of ladder_flags[p] is set if k holds for a move at p; stones[head] is 1 to 4:
@@ -633,14 +658,14 @@ _MOVE_READS = 100  # positions to read per ladder where every move needs several
 
 
 @kernel
-def _next_stamp(w):
+def _next_stamp(w: IntArray) -> int:
     """Return a number that the row _STAMPS does not hold yet (kept at point 0, a border)."""
     w[_STAMPS, 0] += 1
     return w[_STAMPS, 0]
 
 
 @kernel
-def count_block(s, w, head, width):
+def count_block(s: IntArray, w: IntArray, head: int, width: int) -> int:
     """Return the liberties of a block up to `_MANY`; remember the first two."""
     if s[PLIB, head] == 0:
         return 0
@@ -665,7 +690,7 @@ def count_block(s, w, head, width):
 
 
 @kernel
-def liberties_after(s, w, p, colour, width):
+def liberties_after(s: IntArray, w: IntArray, p: int, colour: int, width: int) -> int:
     """Return the liberties up to `_MANY` after `colour` plays `p`; a lower bound after captures."""
     mark = _next_stamp(w)
     w[_STAMPS, p] = mark
@@ -697,7 +722,7 @@ def liberties_after(s, w, p, colour, width):
 
 
 @kernel
-def touches_atari(s, head, width):
+def touches_atari(s: IntArray, head: int, width: int) -> int:
     """Return the last liberty of an enemy block in atari next to this block, or 0."""
     enemy = 3 - s[COLOUR, head]
     x = head
@@ -714,19 +739,19 @@ def touches_atari(s, head, width):
 
 
 @kernel
-def catches(s, w, head, lib, other, width):
+def catches(s: IntArray, w: IntArray, head: int, lib: int, other: int, width: int) -> bool:
     """Return whether the enemy catches the block with liberties `lib` and `other` at `lib`."""
     return _way(s, w, head, width, np.bool_(True), other) == lib
 
 
 @kernel
-def way_out(s, w, head, width):
+def way_out(s: IntArray, w: IntArray, head: int, width: int) -> int:
     """Return the move that saves a block in atari from a ladder, or 0."""
     return _way(s, w, head, width, np.bool_(False), _ZERO)
 
 
 @kernel(makes_arrays=True)
-def _way(s, w, head, width, attacking, forbidden):
+def _way(s: IntArray, w: IntArray, head: int, width: int, attacking: bool, forbidden: int) -> int:
     reads = np.full(1, MAX_READS - _MOVE_READS, np.int64)
     return read_ladder(s[COLOUR], head, width, attacking, forbidden, reads, w[_READING:])
 
@@ -740,7 +765,9 @@ BY_BLOCK, BY_STONE = 0, 1
 
 
 @kernel
-def random_move(s, colour, fill_eyes, allowed, rng):
+def random_move(
+    s: IntArray, colour: int, fill_eyes: bool, allowed: BoolArray, rng: UInt64Array
+) -> int:
     """Return a uniformly random permitted point, own eyes only if `fill_eyes`; or PASS."""
     cols = s[SCALARS, COLS]
     cells = s[SCALARS, ROWS] * cols
@@ -757,7 +784,7 @@ def random_move(s, colour, fill_eyes, allowed, rng):
 
 
 @kernel(makes_arrays=True)
-def liberty_balance(s, colour, weighting):
+def liberty_balance(s: IntArray, colour: int, weighting: int) -> float:
     """Return the mean liberties of `colour`'s blocks (or stones) minus the mean of the enemy's."""
     n = s.shape[1]
     start, count, stamp = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -779,7 +806,9 @@ def liberty_balance(s, colour, weighting):
 
 
 @kernel(makes_arrays=True)
-def maxlib_move(s, colour, weighting, allowed, rng):
+def maxlib_move(
+    s: IntArray, colour: int, weighting: int, allowed: BoolArray, rng: UInt64Array
+) -> int:
     """Return the permitted move with the largest `liberty_balance`, ties at random; or PASS."""
     cols = s[SCALARS, COLS]
     trial = np.empty_like(s)

@@ -304,10 +304,8 @@ def _warm() -> list[Any]:
     moves, colours = np.zeros(1, np.int16), np.full(1, BLACK, np.int8)
     offsets, none = np.array([0, 1]), np.zeros(0, np.int16)
     codes = np.empty((1, 25), np.uint8)
-    encode_games(
-        moves, colours, offsets, none, none.astype(np.int8), np.zeros(2, np.int64),
-        np.ones(1, np.bool_), 0, 1, 5, 5, codes,
-    )  # fmt: skip
+    games = moves, colours, offsets, none, none.astype(np.int8), np.zeros(2, np.int64)
+    encode_games(games, np.ones(1, np.bool_), 0, 1, 5, 5, codes)
     return [priors, codes]
 
 

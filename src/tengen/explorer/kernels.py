@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import Arrays, Int32Array, IntArray
 from tengen.board.kernels import ZOBRIST, clear, is_legal, new_state, place, play_move
 from tengen.board.layout_kernels import BLACK, COLOUR, EMPTY, PASS, WHITE
 from tengen.jit import kernel
@@ -22,7 +23,10 @@ COLUMNS = 7
 
 
 @kernel(makes_arrays=True)
-def trace_games(games, tables, first_game, plies, keys, notes, refused):
+def trace_games(
+    games: Arrays, tables: Arrays, first_game: int, plies: int, keys: IntArray, notes: IntArray,
+    refused: IntArray,
+) -> int:  # fmt: skip
     """Write a key and a note for every position before the first `plies` moves; return how many.
 
     All games have one shape; for its tables see `index.Geometry`. refused[g] becomes the number
@@ -73,7 +77,10 @@ def trace_games(games, tables, first_game, plies, keys, notes, refused):
 
 
 @kernel
-def _add(p, colour, turned, corners, into, whole, local, filled):
+def _add(
+    p: int, colour: int, turned: IntArray, corners: IntArray, into: IntArray, whole: IntArray,
+    local: IntArray, filled: IntArray,
+) -> None:  # fmt: skip
     """Add one stone to the keys of the board and of its corner, from the view of each side."""
     q = corners[p]
     for side in range(2):
@@ -88,7 +95,10 @@ def _add(p, colour, turned, corners, into, whole, local, filled):
 
 
 @kernel
-def _recount(s, turned, corners, into, whole, local, filled):
+def _recount(
+    s: IntArray, turned: IntArray, corners: IntArray, into: IntArray, whole: IntArray,
+    local: IntArray, filled: IntArray,
+) -> None:  # fmt: skip
     """Recompute all keys from the stones on the board."""
     for side in range(2):
         for t in range(whole.shape[1]):
@@ -105,7 +115,7 @@ def _recount(s, turned, corners, into, whole, local, filled):
 
 
 @kernel
-def _fold(hashes, turned, turns, p):
+def _fold(hashes: IntArray, turned: IntArray, turns: IntArray, p: int) -> tuple[int, int]:
     """Return the least hash, and the least point that symmetries with this hash map a move to."""
     best, move = hashes[0], turned[turns[0], p]
     for j in range(1, hashes.shape[0]):
@@ -117,7 +127,10 @@ def _fold(hashes, turned, turns, p):
 
 
 @kernel(makes_arrays=True)
-def count_moves(keys, notes, order, dates, least, found, starts, rows):
+def count_moves(
+    keys: IntArray, notes: IntArray, order: IntArray, dates: Int32Array, least: int,
+    found: IntArray, starts: IntArray, rows: Int32Array,
+) -> tuple[int, int]:  # fmt: skip
     """Sum up the notes of each position; return how many positions and rows were written.
 
     `order` sorts `keys`, stably: a position's notes come game by game, and a game counts once in

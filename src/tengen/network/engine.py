@@ -213,8 +213,8 @@ class Engine:
         values = np.empty((count, forward.VALUES), np.float32)
         forward.evaluate(
             room.x, self._plan, self._layers(room.tile), room.tile,
-            np.float32(size_factor(rows * cols)), room.a, room.y, room.tiles, room.products,
-            room.far, logits, owner, values,
+            np.float32(size_factor(rows * cols)),
+            (room.a, room.y, (room.tiles, room.products, room.far)), (logits, owner, values),
         )  # fmt: skip
         winner, score, spread = values.T
         return EngineOutput(

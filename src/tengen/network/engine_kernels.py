@@ -30,6 +30,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
+from tengen.arrays import Float32Array, Int16Array, UInt8Array
 from tengen.jit import FOR_BROWSER, kernel
 
 _FEATURES = llvmlite.binding.get_host_cpu_features()
@@ -253,7 +254,9 @@ STORE, RELU, ADD = 0, 1, 2
 
 
 @kernel
-def _forward(size, v, at, step, out, to, far):
+def _forward(
+    size: int, v: Float32Array, at: int, step: int, out: Float32Array, to: int, far: int
+) -> None:
     """Transform the vectors of a line of the input: multiply by B^T."""
     d0, d1, d2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
     d3, d4 = load(v, at + 3 * step), load(v, at + 4 * step)
@@ -289,7 +292,9 @@ def _forward(size, v, at, step, out, to, far):
 
 
 @kernel
-def _backward(size, v, at, step, out, to, far):
+def _backward(
+    size: int, v: Float32Array, at: int, step: int, out: Float32Array, to: int, far: int
+) -> None:
     """Transform the vectors of a line of products: multiply by A^T."""
     v0, v1, v2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
     v3, v4 = load(v, at + 3 * step), load(v, at + 4 * step)
@@ -317,7 +322,10 @@ def _backward(size, v, at, step, out, to, far):
 
 
 @kernel
-def _input_tile(x, at, row, maps, size, half, tiles, to, far):
+def _input_tile(
+    x: Float32Array, at: int, row: int, maps: int, size: int, half: Float32Array,
+    tiles: Float32Array, to: int, far: int,
+) -> None:  # fmt: skip
     """Write B^T d B of the tile that begins at `at`, one place of the tile `far` from the next."""
     for m in range(0, maps, WIDTH):
         for j in range(size):
@@ -328,9 +336,16 @@ def _input_tile(x, at, row, maps, size, half, tiles, to, far):
 
 
 @kernel
-def _output_tile(products, at, far, maps, size, half, scale, shift, what, height, width, x, in_x,
-                 x_row, y, in_y, y_row):  # fmt: skip
-    """Write A^T M A of a tile to `y`, cropped to the board."""
+def _output_tile(
+    products: Float32Array, at: int, far: int, maps: int, size: int, half: Float32Array, what: int,
+    norm: tuple[Float32Array, Float32Array], cut: tuple[int, int],
+    added: tuple[Float32Array, int, int], written: tuple[Float32Array, int, int],
+) -> None:  # fmt: skip
+    """Write A^T M A of a tile, cropped to the board, as `convolve` says."""
+    scale, shift = norm
+    height, width = cut
+    x, in_x, x_row = added
+    y, in_y, y_row = written
     line = size * size * WIDTH
     for m in range(0, maps, WIDTH):
         for j in range(size):
@@ -351,7 +366,10 @@ def _output_tile(products, at, far, maps, size, half, scale, shift, what, height
 
 
 @kernel
-def _products(tiles, weights, rows, maps, places, far, products):
+def _products(
+    tiles: Float32Array, weights: Float32Array, rows: int, maps: int, places: int, far: int,
+    products: Float32Array,
+) -> None:  # fmt: skip
     """Multiply the tiles' places by their weights."""
     for place in range(places):
         for n in range(0, maps, COLS):
@@ -363,14 +381,19 @@ def _products(tiles, weights, rows, maps, places, far, products):
 
 
 @kernel(makes_arrays=True)
-def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, far):
+def convolve(
+    a: Float32Array, weights: Float32Array, tile: int, what: int, scale: Float32Array,
+    shift: Float32Array, x: Float32Array, y: Float32Array, edge: int,
+    tiling: tuple[Float32Array, Float32Array, int],
+) -> None:  # fmt: skip
     """Convolve maps `a` with transformed weights (see `engine.packed`); write the result to `y`.
 
     STORE writes the sums; RELU writes relu(sums + shift); ADD adds the sums to `x` and writes
-    relu(scale * x + shift). `y` has a border of `edge` points before the board. `tiles` and
-    `products` are scratch space, places x `far` numbers each, where `far` must be at least `maps`
-    times a multiple of ROWS tiles.
+    relu(scale * x + shift). `y` has a border of `edge` points before the board. `tiling` is
+    scratch space for tiles and products, places x `far` numbers each, and `far`, which must be at
+    least `maps` times a multiple of ROWS tiles.
     """
+    tiles, products, far = tiling
     positions, rows, cols, maps = x.shape
     size = tile + 2
     down, across = (rows + tile - 1) // tile, (cols + tile - 1) // tile
@@ -393,13 +416,18 @@ def convolve(a, weights, tile, what, scale, shift, x, y, edge, tiles, products, 
             top, left = t // across * tile, t % across * tile
             in_x = (p * rows + top) * x_row + left * maps
             in_y = (p * y.shape[1] + top + edge) * y_row + (left + edge) * maps
-            _output_tile(products, n * maps, far, maps, size, half, scale, shift, what,
-                         min(tile, rows - top), min(tile, cols - left), x, in_x, x_row,
-                         y, in_y, y_row)  # fmt: skip
+            cut = min(tile, rows - top), min(tile, cols - left)
+            _output_tile(
+                products, n * maps, far, maps, size, half, what, (scale, shift), cut,
+                (x, in_x, x_row), (y, in_y, y_row),
+            )  # fmt: skip
 
 
 @kernel
-def activate(x, x_edge, rows, cols, scale, shift, y, y_edge):
+def activate(
+    x: Float32Array, x_edge: int, rows: int, cols: int, scale: Float32Array, shift: Float32Array,
+    y: Float32Array, y_edge: int,
+) -> None:  # fmt: skip
     """Write relu(scale * x + shift) to `y`, with a shift per position."""
     maps = x.shape[3]
     for p in range(x.shape[0]):
@@ -413,7 +441,10 @@ def activate(x, x_edge, rows, cols, scale, shift, y, y_edge):
 
 
 @kernel
-def pool(x, edge, rows, cols, order, mean, most):
+def pool(
+    x: Float32Array, edge: int, rows: int, cols: int, order: int, mean: Float32Array,
+    most: Float32Array,
+) -> None:  # fmt: skip
     """Write mean and maximum over the board of each field (positions x fields).
 
     A field at a point is the mean of its `order` maps.
@@ -436,7 +467,9 @@ def pool(x, edge, rows, cols, order, mean, most):
 
 
 @kernel
-def combine(x, weights, order, room, out):
+def combine(
+    x: Float32Array, weights: Float32Array, order: int, room: Float32Array, out: Float32Array
+) -> None:
     """Multiply the maps at each point by a matrix, apply ReLU and average over orientations.
 
     The packed matrix has `order` times as many columns as `out` (points x fields), grouped by
@@ -457,7 +490,10 @@ def combine(x, weights, order, room, out):
 
 
 @kernel(makes_arrays=True)
-def lift(codes, history, facts, table, moves, constants, rows, cols, out):
+def lift(
+    codes: UInt8Array, history: Int16Array, facts: Float32Array, table: Float32Array,
+    moves: Float32Array, constants: Float32Array, rows: int, cols: int, out: Float32Array,
+) -> None:  # fmt: skip
     """Write the first convolution of packed positions to `out` (positions x points x maps).
 
     A point's byte decides nearly all its planes, so it adds a row of `table` (bytes x places of the

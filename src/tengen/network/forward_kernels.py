@@ -12,6 +12,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from tengen.arrays import Float32Array, FloatArray, IntArray
 from tengen.jit import kernel
 from tengen.network.engine_kernels import (
     ADD,
@@ -33,13 +34,16 @@ VALUES = 3
 
 
 @kernel
-def _after(at, size):
+def _after(at: int, size: int) -> int:
     """Return where the layer after one of this size begins."""
     return at + (size + LINE - 1) // LINE * LINE
 
 
 @kernel
-def _linear(x, n, inputs, weights, at, outputs, y):
+def _linear(
+    x: Float32Array, n: int, inputs: int, weights: Float32Array, at: int, outputs: int,
+    y: Float32Array,
+) -> None:  # fmt: skip
     """Write the products of row n of `x` and a matrix, with a bias, to row n of `y`."""
     bias = _after(at, outputs * inputs)
     for j in range(outputs):
@@ -50,12 +54,15 @@ def _linear(x, n, inputs, weights, at, outputs, y):
 
 
 @kernel
-def _after_linear(at, inputs, outputs):
+def _after_linear(at: int, inputs: int, outputs: int) -> int:
     return _after(_after(at, outputs * inputs), outputs)
 
 
 @kernel
-def _summed_up(x, edge, rows, cols, order, fields, larger, mean, most, whole):
+def _summed_up(
+    x: Float32Array, edge: int, rows: int, cols: int, order: int, fields: int, larger: float,
+    mean: Float32Array, most: Float32Array, whole: Float32Array,
+) -> None:  # fmt: skip
     """Write mean, scaled mean and maximum of every field to the rows of `whole`."""
     pool(x, edge, rows, cols, order, mean, most)
     for n in range(x.shape[0]):
@@ -66,14 +73,20 @@ def _summed_up(x, edge, rows, cols, order, fields, larger, mean, most, whole):
 
 
 @kernel(makes_arrays=True)
-def evaluate(x, plan, weights, tile, larger, a, y, tiles, products, far, logits, owner, values):
-    """Evaluate lifted positions `x`; write what the last layers say.
+def evaluate(
+    x: Float32Array, plan: IntArray, weights: Float32Array, tile: int, larger: float,
+    scratch: tuple[Float32Array, Float32Array, tuple[Float32Array, Float32Array, int]],
+    results: tuple[Float32Array, Float32Array, Float32Array],
+) -> None:  # fmt: skip
+    """Evaluate lifted positions `x`, which are overwritten; write what the last layers say.
 
-    `logits` is move outputs x positions x (points + 1), `owner` positions x points, `values`
-    positions x VALUES. `a` and `y` (positions x padded rows x padded columns x maps), `tiles` and
-    `products` (see `convolve`) are scratch space, `a` and `y` with zeros around the board.
-    `larger` is the factor of the second copy of pooled means. `x` is overwritten.
+    `results` are logits (move outputs x positions x (points + 1)), owners (positions x points) and
+    values (positions x VALUES). `scratch` is `a` and `y` (positions x padded rows x padded columns
+    x maps, with zeros around the board) and that of `convolve`.
+    `larger` is the factor of the second copy of pooled means.
     """
+    a, y, tiling = scratch
+    logits, owner, values = results
     count, rows, cols, maps = x.shape
     points = rows * cols
     fields, order, blocks, every = plan[FIELDS], plan[ORDER], plan[BLOCKS], plan[POOL_EVERY]
@@ -98,7 +111,7 @@ def evaluate(x, plan, weights, tile, larger, a, y, tiles, products, far, logits,
         scale, shift = weights[at : at + maps], weights[at + maps : at + 2 * maps]
         at += 2 * maps
         if block % every == every - 1:
-            convolve(a, kernel_of, tile, STORE, scale, shift, x, y, 1, tiles, products, far)
+            convolve(a, kernel_of, tile, STORE, scale, shift, x, y, 1, tiling)
             _summed_up(y, 1, rows, cols, order, fields, larger, mean, most, whole)
             for n in range(count):
                 _linear(whole, n, 3 * fields, weights, at, fields, found)
@@ -108,15 +121,15 @@ def evaluate(x, plan, weights, tile, larger, a, y, tiles, products, far, logits,
             at = _after_linear(at, 3 * fields, fields)
             activate(y, 1, rows, cols, scale, shifts, y, 1)
         else:
-            convolve(a, kernel_of, tile, RELU, scale, shift, x, y, 1, tiles, products, far)
+            convolve(a, kernel_of, tile, RELU, scale, shift, x, y, 1, tiling)
         kernel_of = weights[at : at + size]
         at += size
         scale, shift = weights[at : at + maps], weights[at + maps : at + 2 * maps]
         at += 2 * maps
         if block + 1 == blocks:
-            convolve(y, kernel_of, tile, ADD, scale, shift, x, x, 0, tiles, products, far)
+            convolve(y, kernel_of, tile, ADD, scale, shift, x, x, 0, tiling)
         else:
-            convolve(y, kernel_of, tile, ADD, scale, shift, x, a, 1, tiles, products, far)
+            convolve(y, kernel_of, tile, ADD, scale, shift, x, a, 1, tiling)
 
     # The outputs.
     mean, most = np.empty((count, wide), np.float32), np.empty((count, wide), np.float32)
@@ -165,7 +178,10 @@ def evaluate(x, plan, weights, tile, larger, a, y, tiles, products, far, logits,
 
 
 @kernel(makes_arrays=True)
-def transform(free, places, inputs, scale, g, maps, out):
+def transform(
+    free: Float32Array, places: IntArray, inputs: int, scale: Float32Array, g: FloatArray,
+    maps: int, out: Float32Array,
+) -> None:  # fmt: skip
     """Write a tied 3 x 3 kernel, transformed for `convolve`: places x strips x maps x COLS.
 
     `free` holds fields x `inputs` fields x orientations x 9 numbers, of which `places` gives those

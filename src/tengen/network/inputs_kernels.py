@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import Arrays, BoolArray, Int8Array, Int16Array, Int32Array, IntArray, UInt8Array
 from tengen.board.kernels import (
     area_score,
     clear,
@@ -50,7 +51,10 @@ FACTS = 4
 
 
 @kernel
-def _liberties_after(s, p, mover, start, count, libs, found):
+def _liberties_after(
+    s: IntArray, p: int, mover: int, start: IntArray, count: IntArray, libs: IntArray,
+    found: IntArray,
+) -> int:  # fmt: skip
     """Return the liberties (at most 3) of a stone of `mover` at the legal point `p`."""
     width = s[SCALARS, COLS] + 1
     n = 0
@@ -80,7 +84,10 @@ def _liberties_after(s, p, mover, start, count, libs, found):
 
 
 @kernel
-def _empty_point(s, p, mover, start, count, libs, ladder_flags, found):
+def _empty_point(
+    s: IntArray, p: int, mover: int, start: IntArray, count: IntArray, libs: IntArray,
+    ladder_flags: IntArray, found: IntArray,
+) -> int:  # fmt: skip
     """Return the byte of an empty point."""
     if not is_legal(s, p, mover):
         return KO_BIT if p == s[SCALARS, KO] else 0
@@ -96,7 +103,7 @@ def _empty_point(s, p, mover, start, count, libs, ladder_flags, found):
 
 
 @kernel(makes_arrays=True)
-def encode(s, mover, ladders, out):
+def encode(s: IntArray, mover: int, ladders: bool, out: UInt8Array) -> None:
     """Write the bytes of a position for `mover`, row by row from the top left, to `out`."""
     n = s.shape[1]
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -123,7 +130,9 @@ def encode(s, mover, ladders, out):
 
 
 @kernel
-def begin_game(s, setup, setup_colours, first, last):
+def begin_game(
+    s: IntArray, setup: Int16Array, setup_colours: Int8Array, first: int, last: int
+) -> None:
     """Empty the board and set up the stones numbered `first` to `last`."""
     clear(s, s[SCALARS, ROWS], s[SCALARS, COLS])
     for i in range(first, last):
@@ -131,15 +140,21 @@ def begin_game(s, setup, setup_colours, first, last):
 
 
 @kernel
-def is_open(s, p):
+def is_open(s: IntArray, p: int) -> bool:
     """Return whether `p` is a pass or an empty point."""
     return p == PASS or (0 < p and p < s.shape[1] and s[COLOUR, p] == EMPTY)
 
 
 @kernel(makes_arrays=True)
-def encode_games(moves, colours, offsets, setup, setup_colours, setup_offsets, ladders, first, last,
-                 rows, cols, codes):  # fmt: skip
-    """Write the position before each move of games `first` to `last`; return a bad game or -1."""
+def encode_games(
+    games: Arrays, ladders: BoolArray, first: int, last: int, rows: int, cols: int,
+    codes: UInt8Array,
+) -> int:  # fmt: skip
+    """Write the position before each move of games `first` to `last`; return a bad game or -1.
+
+    `games` has the moves, colours and offsets of all games, and the same of their setup.
+    """
+    moves, colours, offsets, setup, setup_colours, setup_offsets = games
     s = new_state(rows, cols)
     for g in range(first, last):
         begin_game(s, setup, setup_colours, setup_offsets[g], setup_offsets[g + 1])
@@ -157,7 +172,7 @@ def encode_games(moves, colours, offsets, setup, setup_colours, setup_offsets, l
 
 
 @kernel
-def _set_up(s, codes, turn, lines):
+def _set_up(s: IntArray, codes: UInt8Array, turn: int, lines: int) -> None:
     """Make the state of a position from its bytes."""
     clear(s, lines, lines)
     ko = 0
@@ -173,7 +188,10 @@ def _set_up(s, codes, turn, lines):
 
 
 @kernel(makes_arrays=True)
-def play_moves(codes, history, facts, source, moves, target, lines):
+def play_moves(
+    codes: UInt8Array, history: Int16Array, facts: Int32Array, source: IntArray, moves: IntArray,
+    target: IntArray, lines: int,
+) -> None:  # fmt: skip
     """Play a legal move in every game, from its source slot to its target slot."""
     s = new_state(lines, lines)
     for g in range(source.shape[0]):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import Arrays, BoolArray, Int16Array, IntArray
 from tengen.board.kernels import (
     give_turn,
     is_legal,
@@ -59,7 +60,10 @@ _CHANGED = 2  # row of the scratch where `_try` keeps captured stones
 
 
 @kernel
-def _area_of(line, width, colour, alive, result, region, stack):
+def _area_of(
+    line: IntArray, width: int, colour: int, alive: IntArray, result: IntArray, region: IntArray,
+    stack: IntArray,
+) -> None:  # fmt: skip
     """Mark what `colour` owns; KataGo's rules for regions that are not proven alive."""
     benson(line, width, colour, alive)
     any_stone = False
@@ -110,7 +114,7 @@ def _area_of(line, width, colour, alive, result, region, stack):
 
 
 @kernel(makes_arrays=True)
-def owners(line, width, result):
+def owners(line: IntArray, width: int, result: IntArray) -> None:
     """Write the owner of every point under area scoring to `result`, EMPTY for neither side."""
     n = line.shape[0]
     alive = np.zeros(n, np.int64)
@@ -125,7 +129,10 @@ def owners(line, width, result):
 
 
 @kernel(makes_arrays=True)
-def _ladders(s, mover, start, count, libs, captured, catches):
+def _ladders(
+    s: IntArray, mover: int, start: IntArray, count: IntArray, libs: IntArray, captured: IntArray,
+    catches: IntArray,
+) -> None:  # fmt: skip
     """Mark heads of blocks that are captured in a ladder, and the mover's moves that begin one."""
     line = s[COLOUR].copy()
     width = s[SCALARS, COLS] + 1
@@ -162,7 +169,7 @@ def _ladders(s, mover, start, count, libs, captured, catches):
 
 
 @kernel(makes_arrays=True)
-def encode_for_teacher(s, mover, area, out):
+def encode_for_teacher(s: IntArray, mover: int, area: bool, out: Int16Array) -> None:
     """Write the two bytes per point, row by row from the top left; owners only if `area`."""
     n = s.shape[1]
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -199,9 +206,11 @@ def encode_for_teacher(s, mover, area, out):
 
 
 @kernel(makes_arrays=True)
-def encode_games_for_teacher(moves, colours, offsets, setup, setup_colours, setup_offsets, areas,
-                             first, last, rows, cols, codes):  # fmt: skip
+def encode_games_for_teacher(
+    games: Arrays, areas: BoolArray, first: int, last: int, rows: int, cols: int, codes: Int16Array
+) -> int:
     """Write the position before every move of games `first` to `last`, as `encode_games` does."""
+    moves, colours, offsets, setup, setup_colours, setup_offsets = games
     s = new_state(rows, cols)
     for g in range(first, last):
         begin_game(s, setup, setup_colours, setup_offsets[g], setup_offsets[g + 1])
@@ -216,14 +225,16 @@ def encode_games_for_teacher(moves, colours, offsets, setup, setup_colours, setu
 
 
 @kernel
-def encode_states(states, areas, first, last, codes):
+def encode_states(
+    states: IntArray, areas: BoolArray, first: int, last: int, codes: Int16Array
+) -> None:
     """Write the two bytes per point of states `first` to `last`, each for its side to move."""
     for i in range(first, last):
         encode_for_teacher(states[i], states[i, SCALARS, TURN], areas[i], codes[i])
 
 
 @kernel
-def play_states(states, moves, first, last):
+def play_states(states: IntArray, moves: IntArray, first: int, last: int) -> None:
     """Play one move, a point of the bordered board, in each of the states `first` to `last`."""
     for i in range(first, last):
         play_move(states[i], moves[i], states[i, SCALARS, TURN])

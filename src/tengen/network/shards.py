@@ -102,14 +102,13 @@ class Shard(GameArrays):
         """Run `encode_games`, or another kernel of its kind, with one flag per game."""
         rows, cols = self.board
         codes: NDArray[Any] = np.empty((self.positions, rows * cols), dtype)
+        setup = self.setup, self.setup_colours, self.setup_offsets
+        games = self.moves, self.colours, self.offsets, *setup
 
         def work(first: int) -> int:
             last = min(first + _CHUNK, len(self))
             part = codes[self.offsets[first] : self.offsets[last]]
-            return int(kernel(
-                self.moves, self.colours, self.offsets, self.setup, self.setup_colours,
-                self.setup_offsets, flags, first, last, rows, cols, part,
-            ))  # fmt: skip
+            return int(kernel(games, flags, first, last, rows, cols, part))
 
         refused = [game for game in pool.map(work, range(0, len(self), _CHUNK)) if game >= 0]
         if refused:

@@ -165,16 +165,16 @@ class MctsPlayer(SearchBase):
 
     def _advance(self, tree: PlayoutTree, count: int) -> int:
         """Run `count` playouts in one tree, calling the models where the kernel stops for them."""
-        ko_rule = KO_NUMBERS[tree.board.rules.ko]
+        board = tree.board
+        game = board.history, KO_NUMBERS[board.rules.ko], float(board.white_bonus)
         ask = self.policy is not None or self.evaluator is not None
         begin, ran = time.perf_counter(), 0
         while ran < count:
             fresh = self.root_moves is not None and not tree.narrowed
             done = k.search(
-                *(tree.board.state, tree.board.history, ko_rule, tree.ti, tree.tf, tree.meta),
-                *(shape_table(), float(tree.board.white_bonus), tree.ownership, tree.seed),
-                *(1 if fresh else count - ran, ask, tree.scratch),
-            )
+                tree.board.state, game, (tree.ti, tree.tf, tree.meta), shape_table(),
+                tree.ownership, tree.seed, 1 if fresh else count - ran, ask, tree.scratch,
+            )  # fmt: skip
             ran += done
             node = int(tree.meta[k.M_ASKS])
             if node >= 0:

@@ -40,7 +40,7 @@ CENTRE = 0.8
 """Share of the root's score around which scores are squashed."""
 _BOARDS = 256
 """Positions kept as boards, so that a leaf is one move from one of them; 10 MB on 19x19."""
-_LINE = 24  # longest line in a report
+_LINE = 24  # longest line of a candidate
 _LEAST_LEFT = 0.5  # share of a leaf's time that must be left to start another
 _OPENING_SHARE = 16  # points per ply of the opening, in which a temperature varies moves
 RESIGN_BELOW = 0.02
@@ -160,7 +160,7 @@ class SearchPlayer(SearchBase):
     temperature: float = 0.0
     """Above 0, early moves are drawn among those that are as good as the best."""
     scorer: Scorer | None = None
-    """Gives the ownership in reports once the game is over, if given."""
+    """Gives the ownership once the game is over, if given."""
     score_share: float = 0.4
     """Share of the score in the utility."""
     most_nodes: int = 200_000
@@ -227,7 +227,12 @@ class SearchPlayer(SearchBase):
         if kept is not None and may_pass:
             node = kept.descend(board)
             whole = node != 0 or kept.may_pass
-            if node is not None and whole and kept.tree.judged[node] and not kept.tree.over[node]:
+            if (
+                node is not None
+                and whole
+                and kept.tree.evaluated[node]
+                and not kept.tree.over[node]
+            ):
                 if node != 0:
                     (view,) = self.network.evaluate([board])
                     kept = kept.moved(board, node, view)

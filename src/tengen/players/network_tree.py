@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class NetworkTree:
         self.opened = np.empty(0, np.int32)
         self.explored = np.empty(0, np.float32)
         """Sum of the priors of the opened moves."""
-        self.judged = np.empty(0, np.bool_)
+        self.evaluated = np.empty(0, np.bool_)
         self.over = np.empty(0, np.bool_)
         """Whether the game has ended here."""
         self.visits = np.empty(0, np.int64)
@@ -61,11 +62,11 @@ class NetworkTree:
     def descend(self) -> IntArray:
         """Walk to a position that is new, over or waiting; mark the nodes on the way as waiting."""
         self._make_room(1)
-        length = descend(
-            self.judged, self.over, self.turn, self.first, self.count, self.opened, self.explored,
-            self.visits, self.waiting, self.sums, self.parent, self.move, self.edge_move,
-            self.edge_prior, self.edge_child, self.used, self._way,
+        nodes = (
+            self.evaluated, self.over, self.turn, self.parent, self.move, self.first, self.count,
+            self.opened, self.explored, self.visits, self.waiting, self.sums,
         )  # fmt: skip
+        length = descend(nodes, self._edges, self.used, self._way)
         path = self._way[:length].astype(np.int64)
         self.used += int(path[-1] == self.used)
         return path
@@ -83,12 +84,10 @@ class NetworkTree:
         """Store an evaluated position; `outcome_terms` as in `sums`, likeliest moves first."""
         count = len(moves)
         self._make_room_for_edges(count)
-        store_evaluation(
-            node, over, np.array(outcome_terms), ownership, np.asarray(moves, np.int64),
-            np.asarray(priors, np.float64), self.edges, self.first, self.count, self.own,
-            self.ownership, self.judged, self.over, self.edge_move, self.edge_prior,
-            self.edge_child,
-        )  # fmt: skip
+        known = np.asarray(moves, np.int64), np.asarray(priors, np.float64)
+        found = np.array(outcome_terms), ownership, *known
+        nodes = self.evaluated, self.over, self.first, self.count, self.own, self.ownership
+        store_evaluation(node, over, found, self.edges, nodes, self._edges)
         self.edges += count
 
     def back_up(self, path: IntArray) -> None:
@@ -134,11 +133,11 @@ class NetworkTree:
         return np.array(found, np.int32)
 
     def owners(self, chosen: BoolArray | slice) -> tuple[FloatArray, FloatArray]:
-        """Return mean and standard deviation of the ownership over judged nodes, each once."""
-        judged = self.judged[: self.used] & (self.visits[: self.used] > 0)
+        """Return mean and standard deviation of the ownership over evaluated nodes, each once."""
+        evaluated = self.evaluated[: self.used] & (self.visits[: self.used] > 0)
         wanted = np.zeros(self.used, np.bool_)
         wanted[chosen] = True
-        seen = self.ownership[: self.used][judged & wanted].astype(np.float64) / OWNERSHIP_SCALE
+        seen = self.ownership[: self.used][evaluated & wanted].astype(np.float64) / OWNERSHIP_SCALE
         if not len(seen):
             return np.zeros(self.ownership.shape[1]), np.zeros(self.ownership.shape[1])
         return seen.mean(0), seen.std(0)
@@ -173,6 +172,10 @@ class NetworkTree:
         made.first[: made.used] = np.cumsum(counts) - counts
         return made
 
+    @property
+    def _edges(self) -> tuple[NDArray[Any], ...]:
+        return self.edge_move, self.edge_prior, self.edge_child
+
     def _add(self, parent: int, move: int, turn: int) -> int:
         self._make_room(1)
         node = self.used
@@ -195,7 +198,7 @@ class NetworkTree:
 
 
 _NODE_ARRAYS = (
-    "parent", "move", "turn", "first", "count", "opened", "explored", "judged", "over", "visits",
+    "parent", "move", "turn", "first", "count", "opened", "explored", "evaluated", "over", "visits",
     "waiting", "sums", "own", "ownership",
 )  # fmt: skip
 _EDGE_ARRAYS = ("edge_move", "edge_prior", "edge_child")

@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from tengen.arrays import BoolArray, FloatArray, IntArray, UInt64Array
 from tengen.board.kernels import (
     copy_state,
     is_legal,
@@ -102,13 +103,13 @@ _COUNTING = 16  # playouts that decide which stones are dead when a game is fini
 
 
 @kernel(makes_arrays=True)
-def new_work(n):
+def new_work(n: int) -> tuple[IntArray, FloatArray]:
     """Return the integer and the float scratch for boards of `n` points."""
     return np.zeros((WORK_ROWS, n), np.int64), np.zeros((_FLOAT_ROWS, n), np.float64)
 
 
 @kernel
-def _read_blocks(s, w, f, colour, width):
+def _read_blocks(s: IntArray, w: IntArray, f: FloatArray, colour: int, width: int) -> None:
     """Count all blocks' liberties; write the values of saving and catching to TACTICS."""
     n = s.shape[1]
     f[_TACTICS, :] = 0.0
@@ -149,7 +150,7 @@ def _read_blocks(s, w, f, colour, width):
 
 
 @kernel
-def _influence(s, w, f, colour, width):
+def _influence(s: IntArray, w: IntArray, f: FloatArray, colour: int, width: int) -> None:
     """Write the influence on each point (INFLUENCE, own positive) and its doubt (DOUBT)."""
     n = s.shape[1]
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
@@ -195,7 +196,7 @@ def _influence(s, w, f, colour, width):
 
 
 @kernel
-def _shape(s, p, width):
+def _shape(s: IntArray, p: int, width: int) -> int:
     """Return the number of the 3x3 neighbourhood, as `playouts.shape_table` counts them."""
     code = s[COLOUR, p - width - 1] | s[COLOUR, p - width] << 2 | s[COLOUR, p - width + 1] << 4
     code |= s[COLOUR, p - 1] << 6 | s[COLOUR, p + 1] << 8
@@ -204,7 +205,7 @@ def _shape(s, p, width):
 
 
 @kernel
-def _place_value(s, p, colour, contact, width):
+def _place_value(s: IntArray, p: int, colour: int, contact: bool, width: int) -> float:
     """Return the value of the location: line, distance to the last move, stones a jump away."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     row = p // width
@@ -235,7 +236,9 @@ def _place_value(s, p, colour, contact, width):
 
 
 @kernel
-def _value(s, w, f, p, colour, shapes, width):
+def _value(
+    s: IntArray, w: IntArray, f: FloatArray, p: int, colour: int, shapes: BoolArray, width: int
+) -> float:
     """Return the value of the empty, legal point `p`; -inf if it is never played."""
     enemy = 3 - colour
     value = f[_TACTICS, p]
@@ -321,7 +324,7 @@ def _value(s, w, f, p, colour, shapes, width):
 
 
 @kernel
-def static_values(s, colour, shapes, w, f):
+def static_values(s: IntArray, colour: int, shapes: BoolArray, w: IntArray, f: FloatArray) -> None:
     """Fill the row VALUE of `f` with the value of each legal point, -inf elsewhere."""
     width = s[SCALARS, COLS] + 1
     f[VALUE, :] = -np.inf
@@ -334,7 +337,7 @@ def static_values(s, colour, shapes, w, f):
 
 
 @kernel
-def _static_move(s, colour, shapes, w, f):
+def _static_move(s: IntArray, colour: int, shapes: BoolArray, w: IntArray, f: FloatArray) -> int:
     """Return the move of the highest VALUE, the first in point order among equals; or PASS."""
     static_values(s, colour, shapes, w, f)
     best = W_PASS
@@ -348,7 +351,7 @@ def _static_move(s, colour, shapes, w, f):
 
 
 @kernel(makes_arrays=True)
-def finish_static(s, shapes):
+def finish_static(s: IntArray, shapes: BoolArray) -> int:
     """Play both sides to the end in `s` and return Black's area minus White's.
 
     Dead stones are found by `_COUNTING` heavy playouts, seeded by the position.
@@ -393,7 +396,9 @@ _BEND = 2.0  # how strongly the share of playouts that own a point is bent towar
 
 
 @kernel
-def _noisy_static_move(s, shapes, rng, w, f):
+def _noisy_static_move(
+    s: IntArray, shapes: BoolArray, rng: UInt64Array, w: IntArray, f: FloatArray
+) -> int:
     """Return a move drawn from a softmax of the static player's values at temperature `_NOISE`."""
     static_values(s, s[SCALARS, TURN], shapes, w, f)
     best = W_PASS
@@ -410,7 +415,7 @@ def _noisy_static_move(s, shapes, rng, w, f):
 
 
 @kernel(makes_arrays=True)
-def verdict(s0, shapes, variations, playouts, seed):
+def verdict(s0: IntArray, shapes: BoolArray, variations: int, playouts: int, seed: int) -> float:
     """Return the expected score of a position for Black, komi not included."""
     cells = s0[SCALARS, ROWS] * s0[SCALARS, COLS]
     s = np.empty_like(s0)

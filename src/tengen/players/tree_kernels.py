@@ -18,6 +18,15 @@ import math
 
 import numpy as np
 
+from tengen.arrays import (
+    Arrays,
+    BoolArray,
+    Float32Array,
+    FloatArray,
+    Int32Array,
+    IntArray,
+    UInt64Array,
+)
 from tengen.board.kernels import (
     area_score,
     copy_row,
@@ -83,7 +92,7 @@ NO_EVAL = -1.0
 
 
 @kernel
-def _near_last(s, dist, queue):
+def _near_last(s: IntArray, dist: IntArray, queue: IntArray) -> None:
     """Fill `dist` with the steps (1 to 3, else 4) from the last move; none within a block."""
     n = s.shape[1]
     for i in range(n):
@@ -113,7 +122,7 @@ def _near_last(s, dist, queue):
 
 
 @kernel
-def _lonely(s, row, col):
+def _lonely(s: IntArray, row: int, col: int) -> bool:
     """Return whether no stone is within three steps of a point."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for dr in range(-3, 4):
@@ -126,7 +135,10 @@ def _lonely(s, row, col):
 
 
 @kernel
-def _prior(s, b, p, colour, width, shapes, dist, row_out):
+def _prior(
+    s: IntArray, b: UInt64Array, p: int, colour: int, width: int, shapes: BoolArray, dist: IntArray,
+    row_out: FloatArray,
+) -> None:  # fmt: skip
     """Write built-in prior visits and wins for a move into a tree row."""
     o = U(p) * RECORD
     u = U(colour)
@@ -173,8 +185,14 @@ def _prior(s, b, p, colour, width, shapes, dist, row_out):
 
 
 @kernel
-def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, komi, b, empty, v, dist, queue):
+def _expand(
+    node: int, s: IntArray, game: tuple[IntArray, int, float],
+    tree: tuple[Int32Array, FloatArray, IntArray], shapes: BoolArray, scratch: Arrays,
+) -> None:  # fmt: skip
     """Give a leaf its children: all sensible legal moves and the pass, with priors."""
+    table, ko_rule, komi = game
+    ti, tf, meta = tree
+    b, empty, v, dist, queue = scratch
     colour = s[SCALARS, TURN]
     width = U((s[SCALARS, COLS] + 1) * 8)
     load(s, b, empty, v)
@@ -212,7 +230,7 @@ def _expand(node, s, table, ko_rule, ti, tf, meta, shapes, komi, b, empty, v, di
 
 
 @kernel
-def _choose(node, ti, tf, guided):
+def _choose(node: int, ti: Int32Array, tf: FloatArray, guided: bool) -> int:
     """Return the child with the best mixture of results, RAVE, priors and policy."""
     first, count = ti[node, T_FIRST], ti[node, T_COUNT]
     total = tf[node, F_N]
@@ -232,12 +250,89 @@ def _choose(node, ti, tf, guided):
     return best
 
 
+_STOP = -1
+"""Instead of a depth: the tree is full, or the models are asked."""
+
+
+@kernel
+def _go_down(
+    s: IntArray, game: tuple[IntArray, int, float], tree: tuple[Int32Array, FloatArray, IntArray],
+    shapes: BoolArray, ask: bool, way: tuple[IntArray, IntArray], scratch: Arrays,
+) -> int:  # fmt: skip
+    """Play from the root to a leaf, which may get children; return its depth, or _STOP.
+
+    The nodes and who moved to them are left in `way`.
+    """
+    ti, tf, meta = tree
+    path, movers = way
+    most_children = s[SCALARS, ROWS] * s[SCALARS, COLS] + 1
+    node, depth = np.int64(0), 0
+    path[0] = 0
+    while True:
+        if ti[node, T_COUNT] == 0:
+            if s[SCALARS, PASSES] >= 2 or depth >= _MAX_DEPTH:
+                return depth
+            if tf[node, F_N] < EXPAND and node != 0:
+                return depth
+            if meta[M_USED] + most_children > ti.shape[0]:
+                return _STOP if node == 0 else depth
+            _expand(node, s, game, tree, shapes, scratch)
+            if ask:
+                meta[M_ASKS] = node
+                meta[M_DEPTH] = depth
+                for i in range(depth):
+                    meta[M_LINE + i] = ti[path[i + 1], T_MOVE]
+                return _STOP
+        node = _choose(node, ti, tf, ask)
+        movers[depth] = s[SCALARS, TURN]
+        depth += 1
+        path[depth] = node
+        play_move(s, np.int64(ti[node, T_MOVE]), s[SCALARS, TURN])
+
+
+@kernel
+def _give_back(
+    tree: tuple[Int32Array, FloatArray, IntArray], way: tuple[IntArray, IntArray], depth: int,
+    turn: int, black: float, score: float, amaf: IntArray,
+) -> None:  # fmt: skip
+    """Add a result, `black` for a win of Black, to the nodes of a path and to their siblings.
+
+    `amaf` has who first played each point; `turn` is to move at the root.
+    """
+    ti, tf, _ = tree
+    path, movers = way
+    for d in range(depth, -1, -1):
+        node = path[d]
+        mover = movers[d - 1] if d > 0 else 3 - turn
+        tf[node, F_N] += 1.0
+        tf[node, F_W] += black if mover == BLACK else 1.0 - black
+        tf[node, F_SCORE] += score
+        first, count = ti[node, T_FIRST], ti[node, T_COUNT]
+        following = 3 - mover
+        win = black if following == BLACK else 1.0 - black
+        for c in range(first, first + count):
+            p = ti[c, T_MOVE]
+            if p != PASS and amaf[p] == following:
+                tf[c, _F_RN] += 1.0
+                tf[c, _F_RW] += win
+        if d > 0:
+            amaf[ti[node, T_MOVE]] = mover
+
+
 @kernel(makes_arrays=True)
-def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, sims, ask, s):
+def search(
+    root: IntArray, game: tuple[IntArray, int, float],
+    tree: tuple[Int32Array, FloatArray, IntArray], shapes: BoolArray, ownership: Int32Array,
+    seed: int, sims: int, ask: bool, s: IntArray,
+) -> int:  # fmt: skip
     """Run up to `sims` playouts; return how many were completed.
 
-    Stops early when the tree is full, or, with `ask`, at a node for the models (in meta[M_ASKS]).
+    `game` has the table of earlier positions, the ko rule and komi, `tree` its arrays (ti, tf,
+    meta). Stops early when the tree is full, or, with `ask`, at a node for the models (in
+    meta[M_ASKS]).
     """
+    _, tf, meta = tree
+    komi = game[2]
     rows, cols = root[SCALARS, ROWS], root[SCALARS, COLS]
     points = root.shape[1]
     width = U((cols + 1) * 8)
@@ -248,43 +343,17 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, si
     trace = np.zeros(limit + 1, np.uint64)
     rng = np.zeros(1, np.uint64)
     path = np.zeros(_MAX_DEPTH + 2, np.int64)
-    movers = np.zeros(_MAX_DEPTH + 2, np.int64)
-    dist = np.zeros(points, np.int64)
-    queue = np.zeros(points * 2, np.int64)
+    way = path, np.zeros(_MAX_DEPTH + 2, np.int64)
+    scratch = b, empty, v, np.zeros(points, np.int64), np.zeros(points * 2, np.int64)
     amaf = np.zeros(points, np.int64)
-    most_children = rows * cols + 1
     meta[M_ASKS] = -1
     done = 0
     while done < sims:
-        # Descend.
         copy_state(root, s)
-        node, depth = np.int64(0), 0
-        path[0] = 0
-        while True:
-            if ti[node, T_COUNT] == 0:
-                if s[SCALARS, PASSES] >= 2 or depth >= _MAX_DEPTH:
-                    break
-                if tf[node, F_N] < EXPAND and node != 0:
-                    break
-                if meta[M_USED] + most_children > ti.shape[0]:
-                    if node == 0:
-                        return done
-                    break
-                _expand(
-                    node, s, table, ko_rule, ti, tf, meta, shapes, komi, b, empty, v, dist, queue
-                )
-                if ask:
-                    meta[M_ASKS] = node
-                    meta[M_DEPTH] = depth
-                    for i in range(depth):
-                        meta[M_LINE + i] = ti[path[i + 1], T_MOVE]
-                    return done
-            node = _choose(node, ti, tf, ask)
-            movers[depth] = s[SCALARS, TURN]
-            depth += 1
-            path[depth] = node
-            play_move(s, np.int64(ti[node, T_MOVE]), s[SCALARS, TURN])
-        # Judge.
+        depth = _go_down(s, game, tree, shapes, ask, way, scratch)
+        if depth == _STOP:
+            return done
+        # Play on and count.
         plies = 0
         to_move = s[SCALARS, TURN]
         if s[SCALARS, PASSES] >= 2:
@@ -309,29 +378,16 @@ def search(root, table, ko_rule, ti, tf, meta, shapes, komi, ownership, seed, si
         for i in range(plies - 1, -1, -1):
             p = np.int64(trace[U(i)] // RECORD)
             amaf[p] = to_move if i % 2 == 0 else 3 - to_move
-        # Back up.
-        for d in range(depth, -1, -1):
-            node = path[d]
-            mover = movers[d - 1] if d > 0 else 3 - root[SCALARS, TURN]
-            tf[node, F_N] += 1.0
-            tf[node, F_W] += black if mover == BLACK else 1.0 - black
-            tf[node, F_SCORE] += score
-            first, count = ti[node, T_FIRST], ti[node, T_COUNT]
-            turn = 3 - mover
-            win = black if turn == BLACK else 1.0 - black
-            for c in range(first, first + count):
-                p = ti[c, T_MOVE]
-                if p != PASS and amaf[p] == turn:
-                    tf[c, _F_RN] += 1.0
-                    tf[c, _F_RW] += win
-            if d > 0:
-                amaf[ti[node, T_MOVE]] = mover
+        _give_back(tree, way, depth, root[SCALARS, TURN], black, score, amaf)
         done += 1
     return done
 
 
 @kernel(makes_arrays=True)
-def keep_subtree(ti, tf, meta, node, new_ti, new_tf):
+def keep_subtree(
+    ti: Int32Array, tf: FloatArray, meta: IntArray, node: int, new_ti: Int32Array,
+    new_tf: FloatArray,
+) -> None:  # fmt: skip
     """Copy the tree below `node` into empty arrays of the same size; its row becomes the root."""
     origin = np.zeros(ti.shape[0], np.int32)
     origin[0] = node
@@ -365,15 +421,19 @@ _URGENCY = 0.2
 
 
 @kernel
-def walk(judged, over, turn, first, count, opened, explored, visits, waiting, sums, edge_child,
-         edge_prior, path):  # fmt: skip
+def walk(
+    nodes: Arrays, edges: tuple[Int32Array, Float32Array, Int32Array], path: Int32Array
+) -> tuple[int, int]:
     """Write the nodes from the root to a position to evaluate, or one that is over, to `path`.
 
-    Return its length, and the edge below its last node that is to be opened, or NOBODY.
+    `nodes` and `edges` are those of a `NetworkTree`. Return the length of the path, and the edge
+    below its last node that is to be opened, or NOBODY.
     """
+    evaluated, over, turn, _, _, first, count, opened, explored, visits, waiting, sums = nodes
+    _, edge_prior, edge_child = edges
     node, length = 0, 0
     path[0] = 0
-    while judged[node] and not over[node]:
+    while evaluated[node] and not over[node]:
         total = visits[node] + waiting[node]
         growth = _EXPLORE + _EXPLORE_GROWTH * math.log1p(total / _EXPLORE_BASE)
         reach = growth * math.sqrt(total)
@@ -400,14 +460,16 @@ def walk(judged, over, turn, first, count, opened, explored, visits, waiting, su
 
 
 @kernel
-def descend(judged, over, turn, first, count, opened, explored, visits, waiting, sums, parent, move,
-            edge_move, edge_prior, edge_child, used, path):  # fmt: skip
+def descend(
+    nodes: Arrays, edges: tuple[Int32Array, Float32Array, Int32Array], used: int, path: Int32Array
+) -> int:
     """Walk to a position that is new, over or waiting; mark the nodes on the way as waiting.
 
     A new one becomes node `used`. Return the length of the path.
     """
-    length, edge = walk(judged, over, turn, first, count, opened, explored, visits, waiting, sums,
-                        edge_child, edge_prior, path)  # fmt: skip
+    _, _, turn, parent, move, _, _, opened, explored, _, waiting, _ = nodes
+    edge_move, edge_prior, edge_child = edges
+    length, edge = walk(nodes, edges, path)
     if edge != NOBODY:
         node = path[length - 1]
         parent[used], move[used], turn[used] = node, edge_move[edge], -turn[node]
@@ -426,24 +488,34 @@ OWNERSHIP_SCALE = 127.0
 
 
 @kernel
-def store_evaluation(node, ends, terms, owners, moves, priors, edges, first, count, own, ownership,
-                     judged, over, edge_move, edge_prior, edge_child):  # fmt: skip
-    """Store an evaluated position, with its moves, likeliest first, from edge `edges` on."""
-    first[node], count[node] = edges, moves.shape[0]
+def store_evaluation(
+    node: int, ends: bool, found: tuple[FloatArray, FloatArray, IntArray, FloatArray], start: int,
+    nodes: Arrays, edges: tuple[Int32Array, Float32Array, Int32Array],
+) -> None:  # fmt: skip
+    """Store an evaluated position, with its moves, likeliest first, from edge `start` on.
+
+    `found` has its terms, owners, moves and priors; `nodes`, which of a tree's arrays they go to.
+    """
+    terms, owners, moves, priors = found
+    evaluated, over, first, count, own, ownership = nodes
+    edge_move, edge_prior, edge_child = edges
+    first[node], count[node] = start, moves.shape[0]
     for i in range(moves.shape[0]):
-        edge_move[edges + i] = moves[i]
-        edge_prior[edges + i] = priors[i]
-        edge_child[edges + i] = NOBODY
+        edge_move[start + i] = moves[i]
+        edge_prior[start + i] = priors[i]
+        edge_child[start + i] = NOBODY
     for k in range(terms.shape[0]):
         own[node, k] = terms[k]
     for p in range(owners.shape[0]):
         ownership[node, p] = np.int8(np.rint(owners[p] * OWNERSHIP_SCALE))
-    judged[node] = True
+    evaluated[node] = True
     over[node] = ends
 
 
 @kernel
-def back_up(path, waiting, visits, sums, own):
+def back_up(
+    path: IntArray, waiting: Int32Array, visits: IntArray, sums: FloatArray, own: FloatArray
+) -> None:
     """Add the value of the last node of a path to all its nodes; they no longer wait."""
     last = path[-1]
     for node in path:
@@ -454,7 +526,9 @@ def back_up(path, waiting, visits, sums, own):
 
 
 @kernel
-def keep_likely(s, order, priors, moves, chances):
+def keep_likely(
+    s: IntArray, order: IntArray, priors: FloatArray, moves: IntArray, chances: FloatArray
+) -> int:
     """Write the moves of `order` that fill no own eye, and the pass, with their priors.
 
     `order` is likeliest first, and read until a prior is zero. Return how many are kept.

@@ -100,11 +100,15 @@ class GameArrays:
         """Return a hash per game, the same for games that are mirror images or rotations."""
         found = np.empty(len(self), dtype=np.uint64)
         with np.errstate(over="ignore"):  # hashes wrap around; NumPy warns when the JIT is off
-            kernels.canonical_hashes(
-                self.moves, self.colours, self.offsets, self.setup, self.setup_colours,
-                self.setup_offsets, self.rows, self.cols, found,
-            )  # fmt: skip
+            kernels.canonical_hashes(self.played(), found)
         return found
+
+    def played(self) -> tuple[NDArray[Any], ...]:
+        """Return all that kernels need to replay the games."""
+        return (
+            self.moves, self.colours, self.offsets, self.rows, self.cols, self.setup,
+            self.setup_colours, self.setup_offsets,
+        )  # fmt: skip
 
     def record(self, index: int) -> GameRecord:
         """Return one game as a record; what arrays do not hold, such as names, is lost."""
@@ -288,7 +292,7 @@ def _read_window(window: Window, file: str, number: int) -> tuple[GameBatch | No
     games = np.empty((_GAMES, kernels.FIELDS), np.int64)
     n_games, n_moves, n_setup, window.position, status = kernels.read_main_lines(
         np.frombuffer(data, np.uint8), window.position, len(data), window.final,
-        moves, colours, setup, setup_colours, games,
+        (moves, colours), (setup, setup_colours), games,
     )  # fmt: skip
     if n_games == 0:
         return None, status

@@ -322,11 +322,7 @@ def _replay(
 ) -> tuple[int, IntArray]:
     """Return the moves played, and how each game ended: see `replay_games`."""
     ends = np.empty((len(games), 3), np.int64)
-    played = replay_games(
-        games.moves, games.colours, games.offsets, games.rows, games.cols, games.setup,
-        games.setup_colours, games.setup_offsets, ko_rule, share, ends, grids,
-    )  # fmt: skip
-    return int(played), ends
+    return int(replay_games(games.played(), ko_rule, share, ends, grids)), ends
 
 
 # ----- Games for worker processes and clusters -----

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import Arrays, Int8Array, Int16Array, IntArray, UInt8Array, UInt64Array
 from tengen.board.kernels import mix, point_of, turned
 from tengen.jit import kernel
 
@@ -45,13 +46,13 @@ _PASS = 1023  # other moves are 32 x row + column
 
 
 @kernel
-def _is_space(byte):
+def _is_space(byte: int) -> bool:
     """Return whether a byte is white space."""
     return byte == 32 or (9 <= byte <= 13)
 
 
 @kernel
-def _skip_space(data, position, size):
+def _skip_space(data: UInt8Array, position: int, size: int) -> int:
     """Return the first position that is not white space."""
     while position < size and _is_space(data[position]):
         position += 1
@@ -59,7 +60,7 @@ def _skip_space(data, position, size):
 
 
 @kernel
-def _utf8_length(data, position, size):
+def _utf8_length(data: UInt8Array, position: int, size: int) -> int:
     """Return the length in bytes of the UTF-8 character here, 0 if it is invalid or cut off."""
     byte = data[position]
     low, high = 0x80, 0xBF
@@ -84,7 +85,7 @@ def _utf8_length(data, position, size):
 
 
 @kernel
-def _read_point(data, start, end):
+def _read_point(data: UInt8Array, start: int, end: int) -> int:
     """Return 32 x row + column of two letters, `a` to `y`, or -1."""
     if end - start != 2:
         return -1
@@ -93,7 +94,7 @@ def _read_point(data, start, end):
 
 
 @kernel
-def _read_size(data, start, end):
+def _read_size(data: UInt8Array, start: int, end: int) -> tuple[int, int]:
     """Return (rows, cols) of SZ, or (0, 0) when it is not plain."""
     first, second, digits, colons = 0, 0, 0, 0  # SZ writes columns first
     for i in range(start, end):
@@ -118,10 +119,14 @@ def _read_size(data, start, end):
 
 
 @kernel
-def read_main_lines(data, position, size, final, moves, colours, setup, setup_colours, games):
+def read_main_lines(
+    data: UInt8Array, position: int, size: int, final: bool, played: tuple[Int16Array, Int8Array],
+    stones: tuple[Int16Array, Int8Array], games: IntArray,
+) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Read games from `data[position:size]`; return (games, moves, stones, position, status).
 
-    `moves` and `setup` get points on the bordered board; both need room for a third of the bytes.
+    `played` and `stones` get points on the bordered board and their colours; both need room for a
+    third of the bytes.
     """
     n_games, n_moves, n_setup = 0, 0, 0
     limit = games.shape[0]
@@ -154,9 +159,7 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
         game[START] = position
         game[MOVES] = n_moves
         game[SETUP] = n_setup
-        status, m, s = _read_main_line(
-            data, behind, size, moves, colours, setup, setup_colours, game
-        )
+        status, m, s = _read_main_line(data, behind, size, played, stones, game)
         if status == DONE:
             # The text after the game must not look like the rest of a value.
             i = game[END]
@@ -181,11 +184,86 @@ def read_main_lines(data, position, size, final, moves, colours, setup, setup_co
 
 
 @kernel
-def _read_main_line(data, position, size, moves, colours, setup, setup_colours, game):
+def _skip_value(data: UInt8Array, position: int, size: int) -> tuple[int, int, bool]:
+    """Skip a value from behind its `[`; return (status, place of its `]`, whether all ASCII)."""
+    ascii_only = True
+    while position < size and data[position] != 93:
+        byte = data[position]
+        if byte == 92:
+            if position + 1 < size and data[position + 1] < 128:
+                position += 1
+        elif byte >= 128:
+            ascii_only = False
+            length = _utf8_length(data, position, size)
+            if length == 0:
+                return UNCLEAN, position, ascii_only
+            position += length - 1
+        elif byte == 40:  # may be the next game, swallowed by a missing `]`
+            i = _skip_space(data, position + 1, size)
+            if i < size and data[i] == 59:
+                return UNCLEAN, position, ascii_only
+        position += 1
+    return (DONE if position < size else MORE), position, ascii_only
+
+
+@kernel
+def _keep_stone(
+    data: UInt8Array, start: int, end: int, colour: int, stones: tuple[Int16Array, Int8Array],
+    game: IntArray, n_moves: int, n_setup: int,
+) -> bool:  # fmt: skip
+    """Store a stone that is set up before the first move; return whether that was clean."""
+    setup, setup_colours = stones
+    point = _read_point(data, start, end)
+    if point < 0 or n_moves > game[MOVES] or n_setup - game[SETUP] > 60:
+        return False
+    for i in range(game[SETUP], n_setup):
+        if setup[i] == point:
+            return False
+    setup[n_setup] = point
+    setup_colours[n_setup] = colour
+    return True
+
+
+@kernel
+def _keep_information(
+    data: UInt8Array, name: int, start: int, end: int, first: bool, ascii_only: bool,
+    has_moves: bool, game: IntArray,
+) -> bool:  # fmt: skip
+    """Store where the value of a property lies, or what it says; return whether it was clean.
+
+    `first` says whether it is the property's first value.
+    """
+    if name == _AE:
+        return False
+    if name == _SZ:
+        if game[ROWS] != 0:
+            return False
+        game[ROWS], game[COLS] = _read_size(data, start, end)
+        return game[ROWS] != 0
+    if name == _GM:
+        return end - start == 1 and data[start] == 49
+    if first:
+        for i in range(5):
+            if name == _INFORMATION[i]:
+                field = KOMI + 2 * i
+                again = game[field] != 0 or (name == _PL and has_moves)
+                if again or not ascii_only:
+                    return False
+                game[field] = start
+                game[field + 1] = end
+    return True
+
+
+@kernel
+def _read_main_line(
+    data: UInt8Array, position: int, size: int, played: tuple[Int16Array, Int8Array],
+    stones: tuple[Int16Array, Int8Array], game: IntArray,
+) -> tuple[int, int, int]:  # fmt: skip
     """Read one game from its first `;`; return (status, end of moves, end of setup).
 
     Moves are kept as 32 x row + column until the size is known.
     """
+    moves, colours = played
     n_moves, n_setup = game[MOVES], game[SETUP]
     depth = 1
     nodes = 0  # so far, variations included
@@ -246,78 +324,37 @@ def _read_main_line(data, position, size, moves, colours, setup, setup_colours, 
         values = 0
         while position < size and data[position] == 91:
             start = position + 1
-            position = start
-            ascii_only = True
-            while position < size and data[position] != 93:
-                byte = data[position]
-                if byte == 92:
-                    if position + 1 < size and data[position + 1] < 128:
-                        position += 1
-                elif byte >= 128:
-                    ascii_only = False
-                    length = _utf8_length(data, position, size)
-                    if length == 0:
-                        return UNCLEAN, n_moves, n_setup
-                    position += length - 1
-                elif byte == 40:  # may be the next game, swallowed by a missing `]`
-                    i = _skip_space(data, position + 1, size)
-                    if i < size and data[i] == 59:
-                        return UNCLEAN, n_moves, n_setup
-                position += 1
-            if position >= size:
-                return MORE, n_moves, n_setup
-            end = position
-            position = _skip_space(data, position + 1, size)
+            status, end, ascii_only = _skip_value(data, start, size)
+            if status != DONE:
+                return status, n_moves, n_setup
+            position = _skip_space(data, end + 1, size)
             values += 1
             encoded = encoded or not ascii_only
             if not main:
                 continue
+            clean = True
             if name == _B or name == _W:
-                if values == 1 and n_moves > before:  # moves of another property in this node
-                    return UNCLEAN, n_moves, n_setup
                 point = _PASS if end == start else _read_point(data, start, end)
-                if point < 0:
-                    return UNCLEAN, n_moves, n_setup
-                moves[n_moves] = point
-                colours[n_moves] = 1 if name == _B else 2
-                n_moves += 1
+                # No moves of another property in this node.
+                clean = point >= 0 and (values > 1 or n_moves == before)
+                if clean:
+                    moves[n_moves] = point
+                    colours[n_moves] = 1 if name == _B else 2
+                    n_moves += 1
             elif name == _AB or name == _AW:
-                point = _read_point(data, start, end)
-                if point < 0 or n_moves > game[MOVES] or n_setup - game[SETUP] > 60:
-                    return UNCLEAN, n_moves, n_setup
-                for i in range(game[SETUP], n_setup):
-                    if setup[i] == point:
-                        return UNCLEAN, n_moves, n_setup
-                setup[n_setup] = point
-                setup_colours[n_setup] = 1 if name == _AB else 2
-                n_setup += 1
-            elif name == _AE:
-                return UNCLEAN, n_moves, n_setup
-            elif name == _SZ:
-                if game[ROWS] != 0:
-                    return UNCLEAN, n_moves, n_setup
-                rows, cols = _read_size(data, start, end)
-                if rows == 0:
-                    return UNCLEAN, n_moves, n_setup
-                game[ROWS] = rows
-                game[COLS] = cols
-            elif name == _GM:
-                if end - start != 1 or data[start] != 49:
-                    return UNCLEAN, n_moves, n_setup
+                colour = 1 if name == _AB else 2
+                clean = _keep_stone(data, start, end, colour, stones, game, n_moves, n_setup)
+                n_setup += clean
             elif name == _CA:
                 utf = end - start >= 4 and (data[start] | 32) == 117
                 strange = strange or not (utf and (data[start + 1] | 32) == 116)
-            elif values == 1:
-                field = -1
-                for i in range(5):
-                    if name == _INFORMATION[i]:
-                        field = KOMI + 2 * i
-                if field >= 0:
-                    again = game[field] != 0 or (name == _PL and n_moves > game[MOVES])
-                    if again or not ascii_only:
-                        return UNCLEAN, n_moves, n_setup
-                    game[field] = start
-                    game[field + 1] = end
+            else:
+                has_moves = n_moves > game[MOVES]
+                clean = _keep_information(
+                    data, name, start, end, values == 1, ascii_only, has_moves, game
+                )
+            if not clean:
+                return UNCLEAN, n_moves, n_setup
     if encoded and strange:
         return UNCLEAN, n_moves, n_setup
     game[ENCODED] = 1 if encoded or strange else 0
@@ -325,12 +362,14 @@ def _read_main_line(data, position, size, moves, colours, setup, setup_colours, 
         game[ROWS] = 19
         game[COLS] = 19
     ok = _to_points(moves, game[MOVES], n_moves, game[ROWS], game[COLS], True)
-    ok = _to_points(setup, game[SETUP], n_setup, game[ROWS], game[COLS], False) and ok
+    ok = _to_points(stones[0], game[SETUP], n_setup, game[ROWS], game[COLS], False) and ok
     return (DONE if ok else UNCLEAN), n_moves, n_setup
 
 
 @kernel
-def _to_points(points, start, end, rows, cols, passes):
+def _to_points(
+    points: Int16Array, start: int, end: int, rows: int, cols: int, passes: bool
+) -> bool:
     """Turn 32 x row + column into points of the board, in place; False when one is not on it."""
     for i in range(start, end):
         row, col = int(points[i]) >> 5, int(points[i]) & 31
@@ -346,13 +385,13 @@ def _to_points(points, start, end, rows, cols, passes):
 
 
 @kernel
-def _stir(h, value):
+def _stir(h: int, value: int) -> int:
     """Mix a number into a hash; order matters."""
     return mix((h ^ np.uint64(value)) + _GOLDEN)
 
 
 @kernel
-def _turned(point, rows, cols, symmetry):
+def _turned(point: int, rows: int, cols: int, symmetry: int) -> int:
     """Return a number for the point seen through one of eight symmetries; 0 for a pass."""
     if point == 0:
         return 0
@@ -362,11 +401,13 @@ def _turned(point, rows, cols, symmetry):
 
 
 @kernel
-def canonical_hashes(moves, colours, offsets, setup, setup_colours, setup_offsets, rows, cols, out):
+def canonical_hashes(games: Arrays, out: UInt64Array) -> None:
     """Fill `out` with a hash per game that is the same for all its mirror images and rotations.
 
+    `games` has their moves, colours, offsets, rows and columns, and the same three of the setup.
     Setup counts as a set, moves in order; passes at the end are ignored: servers differ in them.
     """
+    moves, colours, offsets, rows, cols, setup, setup_colours, setup_offsets = games
     for game in range(rows.shape[0]):
         last = offsets[game + 1]
         while last > offsets[game] and moves[last - 1] == 0:

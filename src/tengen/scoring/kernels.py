@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import BoolArray, FloatArray, Int8Array, Int32Array, IntArray
 from tengen.board.kernels import copy_row, number_alike, point_of, seed_stream
 from tengen.board.playout_kernels import (
     V_RNG,
@@ -23,7 +24,7 @@ from tengen.jit import kernel
 
 
 @kernel(makes_arrays=True)
-def connect(kind, number):
+def connect(kind: Int8Array, number: IntArray) -> int:
     """Number the connected regions of equal kind in a grid by first point; return how many.
 
     Points of a negative kind get -1.
@@ -43,7 +44,7 @@ def connect(kind, number):
 
 
 @kernel(makes_arrays=True)
-def find_common(a, b, out):
+def find_common(a: BoolArray, b: BoolArray, out: BoolArray) -> None:
     """Set out[i, j] where the sets a[i] and b[j] intersect."""
     items = np.empty(a.shape[1], np.int64)
     for i in range(a.shape[0]):
@@ -60,7 +61,7 @@ def find_common(a, b, out):
 
 
 @kernel
-def add_up(masks, colours, values, out):
+def add_up(masks: BoolArray, colours: IntArray, values: FloatArray, out: FloatArray) -> None:
     """Add to out[i] the values[colours[i], j] of all j that are in the set masks[i]."""
     for i in range(masks.shape[0]):
         for j in range(masks.shape[1]):
@@ -70,7 +71,10 @@ def add_up(masks, colours, values, out):
 
 
 @kernel(makes_arrays=True)
-def finish(line, rows, cols, light, heavy, seed, shapes, ownership):
+def finish(
+    line: IntArray, rows: int, cols: int, light: int, heavy: int, seed: int, shapes: BoolArray,
+    ownership: Int32Array,
+) -> bool:  # fmt: skip
     """Run `light` and `heavy` playouts with each side to move first.
 
     ownership[kind * 2 + mover] (kind 0 light, 1 heavy; mover 0 Black, 1 White) gets +1 for Black's
@@ -104,7 +108,7 @@ def finish(line, rows, cols, light, heavy, seed, shapes, ownership):
 
 
 @kernel
-def _count_once(x, seen, mark):
+def _count_once(x: int, seen: IntArray, mark: int) -> bool:
     """Mark part `x` as seen; return whether it was not seen before under this mark."""
     if seen[x] == mark:
         return False
@@ -113,7 +117,9 @@ def _count_once(x, seen, mark):
 
 
 @kernel(makes_arrays=True)
-def settle(line, width, part, count, logit, alive):
+def settle(
+    line: IntArray, width: int, part: IntArray, count: int, logit: FloatArray, alive: BoolArray
+) -> int:
     """Make the living blocks consistent at the least cost in logits; return the number of changes.
 
     Two rules hold afterwards. Of two touching enemy blocks at least one is alive. The area that a

@@ -1,5 +1,5 @@
 // Written by tengen.web.wasm.build from entries.py; do not edit. Digest of the sources:
-// 0c82aca905a20c2d6d3c91e453d83b7c
+// e8f601053111475c97ad92db2272aa16
 
 /** A place in the memory of the kernels, in bytes. */
 export type Address = number;
@@ -46,9 +46,9 @@ export interface Kernels {
   /** Run all other layers; write logits of moves, owners and three values per position. */
   evaluate(x: Address, count: number, rows: number, cols: number, maps: number, plan: Address, weights: Address, size: number, tile: number, larger: number, a: Address, y: Address, high: number, wide: number, tiles: Address, products: Address, far: number, logits: Address, owner: Address, values: Address): void;
   /** Walk to a position to evaluate, or one that is over; return the length of the path. */
-  descend(judged: Address, over: Address, turn: Address, first: Address, count: Address, opened: Address, explored: Address, visits: Address, waiting: Address, sums: Address, parent: Address, move: Address, nodes: number, edge_move: Address, edge_prior: Address, edge_child: Address, edges: number, used: number, path: Address): number;
+  descend(evaluated: Address, over: Address, turn: Address, first: Address, count: Address, opened: Address, explored: Address, visits: Address, waiting: Address, sums: Address, parent: Address, move: Address, nodes: number, edge_move: Address, edge_prior: Address, edge_child: Address, edges: number, used: number, path: Address): number;
   /** Store an evaluated position, its moves as edges from number `used` on. */
-  store_evaluation(node: number, ends: number, terms: Address, owners: Address, points: number, moves: Address, priors: Address, n_moves: number, used: number, first: Address, count: Address, own: Address, ownership: Address, judged: Address, over: Address, nodes: number, edge_move: Address, edge_prior: Address, edge_child: Address, edges: number): void;
+  store_evaluation(node: number, ends: number, terms: Address, owners: Address, points: number, moves: Address, priors: Address, n_moves: number, used: number, first: Address, count: Address, own: Address, ownership: Address, evaluated: Address, over: Address, nodes: number, edge_move: Address, edge_prior: Address, edge_child: Address, edges: number): void;
   /** Add the value of the last node of a path to all its nodes. */
   back_up(path: Address, length: number, waiting: Address, visits: Address, sums: Address, own: Address, nodes: number): void;
   /** Write the likeliest moves that fill no own eye, and the pass; return how many. */

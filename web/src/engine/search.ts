@@ -239,7 +239,7 @@ function withoutMirrorImages(board: Board, moves: number[], priors: number[]): [
 }
 
 const NODE_ARRAYS = {
-  judged: 1, over: 1, turn: 1, first: 4, count: 4, opened: 4, explored: 4, visits: 8, waiting: 4,
+  evaluated: 1, over: 1, turn: 1, first: 4, count: 4, opened: 4, explored: 4, visits: 8, waiting: 4,
   sums: 32, parent: 4, move: 4, own: 32, path: 4,
 }; // prettier-ignore
 type NodeArrays = Record<keyof typeof NODE_ARRAYS, Address>;
@@ -285,7 +285,7 @@ class Tree {
   descend(): number[] {
     const { engine, at, nodes } = this;
     const length = engine.kernels.descend(
-      at.judged, at.over, at.turn, at.first, at.count, at.opened, at.explored, at.visits, at.waiting, at.sums,
+      at.evaluated, at.over, at.turn, at.first, at.count, at.opened, at.explored, at.visits, at.waiting, at.sums,
       at.parent, at.move, nodes, this.edgeMove, this.edgePrior, this.edgeChild, this.edges, this.used, at.path,
     ); // prettier-ignore
     const path = Array.from(engine.ints(at.path, length));
@@ -302,7 +302,7 @@ class Tree {
     engine.doubles(priorsAt, priors.length).set(priors);
     engine.kernels.store_evaluation(
       node, Number(over), scratch, ownersAt, points, movesAt, priorsAt, moves.length, this.usedEdges, at.first,
-      at.count, at.own, this.ownership, at.judged, at.over, this.nodes, this.edgeMove, this.edgePrior,
+      at.count, at.own, this.ownership, at.evaluated, at.over, this.nodes, this.edgeMove, this.edgePrior,
       this.edgeChild, this.edges,
     ); // prettier-ignore
     this.usedEdges += moves.length;
@@ -364,7 +364,7 @@ class Tree {
     const sums = new Float64Array(this.points);
     let seen = 0;
     for (let node = 0; node < this.used; node++) {
-      if (!this.engine.bytes(this.at.judged + node, 1)[0] || !this.visitsOf(node)) continue;
+      if (!this.engine.bytes(this.at.evaluated + node, 1)[0] || !this.visitsOf(node)) continue;
       const owned = new Int8Array(this.engine.kernels.memory.buffer, this.ownership + node * this.points, this.points);
       owned.forEach((value, i) => (sums[i]! += value));
       seen++;

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import Arrays, FloatArray, Int8Array, Int16Array, Int32Array, IntArray
 from tengen.board.kernels import (
     clear,
     give_turn,
@@ -61,7 +62,7 @@ _FOUND, _DEPTH, _LEVEL, _CHANGED = 0, 1, 2, 3
 
 
 @kernel
-def _row_col(p, cols):
+def _row_col(p: int, cols: int) -> tuple[int, int]:
     """Return (row, column) of a point."""
     return p // (cols + 1) - 1, p % (cols + 1) - 1
 
@@ -70,7 +71,7 @@ def _row_col(p, cols):
 
 
 @kernel
-def salt(ring):
+def salt(ring: int) -> int:
     """Return the salt of a template's keys; never change it, because model files contain keys."""
     z = np.uint64(ring + 181) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -78,7 +79,9 @@ def salt(ring):
 
 
 @kernel
-def toggle_stone(rings, keys, ring_of, rows, cols, p, colour):
+def toggle_stone(
+    rings: IntArray, keys: IntArray, ring_of: IntArray, rows: int, cols: int, p: int, colour: int
+) -> None:
     """Xor the stone of `colour` at point `p` into, or out of, the rings of every centre."""
     row, col = _row_col(p, cols)
     mine, other = colour - 1, 2 - colour
@@ -95,7 +98,9 @@ def toggle_stone(rings, keys, ring_of, rows, cols, p, colour):
 
 
 @kernel
-def rings_of_state(s, rings, empty, keys, ring_of):
+def rings_of_state(
+    s: IntArray, rings: IntArray, empty: IntArray, keys: IntArray, ring_of: IntArray
+) -> None:
     """Compute `rings` of a position from scratch; `empty` are those of the empty board."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for side in range(2):
@@ -110,14 +115,17 @@ def rings_of_state(s, rings, empty, keys, ring_of):
 
 
 @kernel
-def takes_turn(s, p, colour):
+def takes_turn(s: IntArray, p: int, colour: int) -> bool:
     """Give `colour` the turn; return whether `p` is legal (a pass always is)."""
     give_turn(s, colour)
     return p <= 0 or is_legal(s, p, colour)
 
 
 @kernel
-def play_with_rings(s, rings, keys, ring_of, before, p, colour):
+def play_with_rings(
+    s: IntArray, rings: IntArray, keys: IntArray, ring_of: IntArray, before: IntArray, p: int,
+    colour: int,
+) -> None:  # fmt: skip
     """Play a legal move or a pass and update the rings; `before` gets the colours before it."""
     if p <= 0:
         play_move(s, p, colour)
@@ -141,7 +149,7 @@ def play_with_rings(s, rings, keys, ring_of, before, p, colour):
 
 
 @kernel
-def _folded(dr, dc):
+def _folded(dr: int, dc: int) -> int:
     """Return the class of an offset regardless of signs and order."""
     a, b = abs(dr), abs(dc)
     if a < b:
@@ -150,13 +158,13 @@ def _folded(dr, dc):
 
 
 @kernel
-def _octant(row, col, rows, cols):
+def _octant(row: int, col: int, rows: int, cols: int) -> int:
     """Return the class of a point under the eight symmetries."""
     return _folded(min(row, rows - 1 - row), min(col, cols - 1 - col))
 
 
 @kernel
-def _pattern_key(acc, ring):
+def _pattern_key(acc: IntArray, ring: int) -> int:
     """Return the dictionary key of eight hashes for a template that ends with `ring`."""
     key = acc[0]
     for o in range(1, ORIENTATIONS):
@@ -167,7 +175,10 @@ def _pattern_key(acc, ring):
 
 
 @kernel(makes_arrays=True)
-def expert_patterns(games, rows, cols, empty, hash_keys, ring_of, templates, out):
+def expert_patterns(
+    games: tuple[Int16Array, Int8Array, IntArray, IntArray], rows: int, cols: int, empty: IntArray,
+    hash_keys: IntArray, ring_of: IntArray, templates: IntArray, out: IntArray,
+) -> int:  # fmt: skip
     """Write the keys of all templates at every move of the games; return the number of moves."""
     points, colours, offsets, which = games
     s = new_state(rows, cols)
@@ -202,7 +213,7 @@ def expert_patterns(games, rows, cols, empty, hash_keys, ring_of, templates, out
 
 
 @kernel(makes_arrays=True)
-def _new_matches(area, templates):
+def _new_matches(area: int, templates: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Return a matching: rows _FOUND to _CHANGED, known patterns of all sizes, frequencies."""
     return (
         np.zeros((4, 2, area), np.int64),
@@ -212,7 +223,10 @@ def _new_matches(area, templates):
 
 
 @kernel(makes_arrays=True)
-def _match_side(rings, side, tables, frequency, matches):
+def _match_side(
+    rings: IntArray, side: int, tables: Arrays, frequency: FloatArray,
+    matches: tuple[IntArray, IntArray, FloatArray],
+) -> None:  # fmt: skip
     """Update the largest patterns and their frequencies for one side to move.
 
     Frequencies are copied next to the points because the whole list does not fit into the cache.
@@ -231,7 +245,10 @@ def _match_side(rings, side, tables, frequency, matches):
 
 
 @kernel
-def _match(rings, side, i, tables, acc, chain, state):
+def _match(
+    rings: IntArray, side: int, i: int, tables: Arrays, acc: IntArray, chain: IntArray,
+    state: IntArray,
+) -> int:  # fmt: skip
     """Update the known patterns at point `i` from the changed ring on; return their number.
 
     The sieve, which fits into the cache, rejects nearly all unknown patterns.
@@ -261,7 +278,9 @@ def _match(rings, side, i, tables, acc, chain, state):
 
 
 @kernel
-def _mark_changes(s, before, ring_of, matches):
+def _mark_changes(
+    s: IntArray, before: IntArray, ring_of: IntArray, matches: tuple[IntArray, IntArray, FloatArray]
+) -> None:
     """Record at every point the smallest ring that the last move changed, if it affects a match."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     state = matches[0]
@@ -283,7 +302,9 @@ def _mark_changes(s, before, ring_of, matches):
 
 
 @kernel
-def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
+def _candidate_features(
+    n_patterns: int, pattern: int, p: int, earlier: IntArray, rows: int, cols: int, out: IntArray
+) -> None:
     """Write the ten features of a candidate; see `_new_follower` for `earlier`."""
     row, col = _row_col(p, cols)
     out[0] = pattern
@@ -304,7 +325,10 @@ def _candidate_features(n_patterns, pattern, p, earlier, rows, cols, out):
 
 
 @kernel(makes_arrays=True)
-def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
+def _rank_candidates(
+    s: IntArray, mover: int, likes: FloatArray, earlier: IntArray, take: int, points: IntArray,
+    order: IntArray, scores: FloatArray,
+) -> int:  # fmt: skip
     """List the legal points with their scores, lower is better; return their number.
 
     order[:take] are the best by frequency, best first; the others follow row by row. Ties go to the
@@ -349,7 +373,10 @@ def _rank_candidates(s, mover, likes, earlier, take, points, order, scores):
 
 
 @kernel
-def _ftrl_step(feats, good, memory, current, penalty, alpha):
+def _ftrl_step(
+    feats: IntArray, good: bool, memory: FloatArray, current: FloatArray, penalty: float,
+    alpha: float,
+) -> float:  # fmt: skip
     """Learn from one sample by FTRL-proximal with an L1 penalty; return its loss before the step.
 
     `memory` (features, 2) holds z and the sum of squared gradients; `current` is scratch space.
@@ -369,7 +396,7 @@ def _ftrl_step(feats, good, memory, current, penalty, alpha):
 
 
 @kernel
-def _ftrl_weight(z, squares, penalty, alpha):
+def _ftrl_weight(z: float, squares: float, penalty: float, alpha: float) -> float:
     """Return the weight of one feature from its FTRL state."""
     if abs(z) <= penalty:
         return 0.0
@@ -378,7 +405,11 @@ def _ftrl_weight(z, squares, penalty, alpha):
 
 
 @kernel
-def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, final):
+def _score_candidates(
+    s: IntArray, mover: int, matches: tuple[IntArray, IntArray, FloatArray], earlier: IntArray,
+    weights: FloatArray, top: int, ties: bool,
+    lists: tuple[IntArray, IntArray, IntArray, FloatArray], final: FloatArray,
+) -> int:  # fmt: skip
     """Rank the legal points and re-rank the best `top` of them; return the number of points.
 
     final[m] belongs to the m-th entry of the order: the re-ranked get the logarithm of P(good), the
@@ -418,7 +449,7 @@ def _score_candidates(s, mover, matches, earlier, weights, top, ties, lists, fin
 
 
 @kernel(makes_arrays=True)
-def _new_lists(area):
+def _new_lists(area: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Allocate the candidate arrays: points, order, features of one candidate, scores."""
     return (
         np.zeros(area, np.int64),
@@ -429,7 +460,7 @@ def _new_lists(area):
 
 
 @kernel
-def _credit(final, n, target, tops, hits):
+def _credit(final: FloatArray, n: int, target: int, tops: IntArray, hits: FloatArray) -> float:
     """Add the credit of one move, shared among ties; return -log of its normalised score."""
     better = equal = 0
     total = 0.0
@@ -452,7 +483,7 @@ def _credit(final, n, target, tops, hits):
 
 
 @kernel(makes_arrays=True)
-def pattern_at(s, mover, p, tables):
+def pattern_at(s: IntArray, mover: int, p: int, tables: Arrays) -> int:
     """Return the largest known pattern at one point of a position for the side `mover`."""
     cols = s[SCALARS, COLS]
     rings = np.empty_like(tables[0])
@@ -465,7 +496,10 @@ def pattern_at(s, mover, p, tables):
 
 
 @kernel(makes_arrays=True)
-def score_board(s, earlier, tables, frequency, weights, top, points, final):
+def score_board(
+    s: IntArray, earlier: IntArray, tables: Arrays, frequency: FloatArray, weights: FloatArray,
+    top: int, points: IntArray, final: FloatArray,
+) -> int:  # fmt: skip
     """Write the legal points and their final scores; return their number."""
     mover = s[SCALARS, TURN]
     rings = np.empty_like(tables[0])
@@ -482,7 +516,9 @@ def score_board(s, earlier, tables, frequency, weights, top, points, final):
 
 
 @kernel(makes_arrays=True)
-def _new_follower(rows, cols, tables):
+def _new_follower(
+    rows: int, cols: int, tables: Arrays
+) -> tuple[IntArray, IntArray, Arrays, IntArray, IntArray]:
     """Return (position, rings, matches, colours before the last move, earlier moves).
 
     The earlier moves, latest first, have two rows: points (<= 0 for none) and their patterns.
@@ -494,7 +530,10 @@ def _new_follower(rows, cols, tables):
 
 
 @kernel
-def _begin_game(follower, tables):
+def _begin_game(
+    follower: tuple[IntArray, IntArray, tuple[IntArray, IntArray, FloatArray], IntArray, IntArray],
+    tables: Arrays,
+) -> None:  # fmt: skip
     """Reset the follower to the empty board."""
     s, rings, matches, _before, earlier = follower
     clear(s, s[SCALARS, ROWS], s[SCALARS, COLS])
@@ -507,7 +546,10 @@ def _begin_game(follower, tables):
 
 
 @kernel
-def _pattern_of(follower, p, colour):
+def _pattern_of(
+    follower: tuple[IntArray, IntArray, tuple[IntArray, IntArray, FloatArray], IntArray, IntArray],
+    p: int, colour: int,
+) -> int:  # fmt: skip
     """Return the largest pattern at a point for one side as last updated; 0 for a pass."""
     if p <= 0:
         return 0
@@ -517,7 +559,10 @@ def _pattern_of(follower, p, colour):
 
 
 @kernel
-def _make_move(follower, tables, p, colour):
+def _make_move(
+    follower: tuple[IntArray, IntArray, tuple[IntArray, IntArray, FloatArray], IntArray, IntArray],
+    tables: Arrays, p: int, colour: int,
+) -> None:  # fmt: skip
     """Play a move or a pass and add it to the history; its pattern must be up to date."""
     s, rings, matches, before, earlier = follower
     pattern = _pattern_of(follower, p, colour)
@@ -530,7 +575,10 @@ def _make_move(follower, tables, p, colour):
 
 
 @kernel
-def _add_waiting(side, matches, all_points, waiting, unused):
+def _add_waiting(
+    side: int, matches: tuple[IntArray, IntArray, FloatArray], all_points: bool, waiting: IntArray,
+    unused: IntArray,
+) -> None:  # fmt: skip
     """Add the pending counts of changed points, or of all points, to their patterns' counters."""
     state = matches[0]
     for i in range(waiting.shape[1]):
@@ -540,7 +588,7 @@ def _add_waiting(side, matches, all_points, waiting, unused):
 
 
 @kernel
-def _place_of(p, moves, order):
+def _place_of(p: int, moves: IntArray, order: IntArray) -> int:
     """Return the index of the legal move `p` in the order."""
     target = 0
     while moves[order[target]] != p:
@@ -549,7 +597,10 @@ def _place_of(p, moves, order):
 
 
 @kernel(makes_arrays=True)
-def count_games(games, rows, cols, tables, frequency, used, unused):
+def count_games(
+    games: tuple[Int16Array, Int8Array, IntArray, IntArray], rows: int, cols: int, tables: Arrays,
+    frequency: FloatArray, used: IntArray, unused: IntArray,
+) -> None:  # fmt: skip
     """Count how often the largest patterns of all legal points were played and not played."""
     points, colours, offsets, which = games
     follower = _new_follower(rows, cols, tables)
@@ -578,7 +629,11 @@ def count_games(games, rows, cols, tables, frequency, used, unused):
 
 
 @kernel(makes_arrays=True)
-def rank_games(games, rows, cols, tables, frequency, top, weights, learning, samples, credit):
+def rank_games(
+    games: tuple[Int16Array, Int8Array, IntArray, IntArray], rows: int, cols: int, tables: Arrays,
+    frequency: FloatArray, top: int, weights: FloatArray, learning: tuple[FloatArray, float, float],
+    samples: IntArray, credit: tuple[IntArray, FloatArray, FloatArray],
+) -> float:  # fmt: skip
     """Replay games for the re-ranker: measure its accuracy, train it, or store its samples.
 
     If `hits` has rows, the credit of every move is added to `hits` and `counts` by phase; returns
@@ -638,7 +693,7 @@ def rank_games(games, rows, cols, tables, frequency, top, weights, learning, sam
 
 
 @kernel
-def _find_slot(table, key):
+def _find_slot(table: IntArray, key: int) -> int:
     """Return the slot of `key` (not 0), or the free slot where it belongs."""
     mask = table.shape[0] - 1
     h = key ^ (key >> 32)
@@ -649,7 +704,7 @@ def _find_slot(table, key):
 
 
 @kernel
-def store_all(table, values, keys, numbers):
+def store_all(table: IntArray, values: Int32Array, keys: IntArray, numbers: Int32Array) -> None:
     """Store distinct keys (not 0) with their numbers."""
     for j in range(keys.shape[0]):
         i = _find_slot(table, keys[j])

@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.arrays import FloatArray, Int32Array, UInt8Array
 from tengen.jit import kernel
 
 
 @kernel
-def add_slope(features, labels, first, last, weights, slope):
+def add_slope(
+    features: Int32Array, labels: UInt8Array, first: int, last: int, weights: FloatArray,
+    slope: FloatArray,
+) -> float:  # fmt: skip
     """Add the slope of the loss over samples first to last; return their loss.
 
     Per feature it is what the model expects of it minus what the samples have.

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from tengen.arrays import BoolArray, FloatArray, IntArray
 from tengen.board.kernels import (
     copy_row,
     copy_state,
@@ -28,7 +29,7 @@ NO_VALUE = -2.0  # below every value a network can give
 
 
 @kernel
-def _read_inputs(s, colour, x):
+def _read_inputs(s: IntArray, colour: int, x: FloatArray) -> None:
     """Fill `x` with the inputs of a network playing `colour`."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     for i in range(rows * cols):
@@ -37,7 +38,7 @@ def _read_inputs(s, colour, x):
 
 
 @kernel
-def _changes(s, p, colour, where, how, me):
+def _changes(s: IntArray, p: int, colour: int, where: IntArray, how: FloatArray, me: int) -> int:
     """List the inputs that change when `colour` plays the legal point `p`, from `me`'s view.
 
     Writes indices and differences for the stone and its captures (no suicide); returns how many.
@@ -72,7 +73,7 @@ def _changes(s, p, colour, where, how, me):
 
 
 @kernel
-def _bend(values, n):
+def _bend(values: FloatArray, n: int) -> None:
     """Replace the first `n` values by their tanh, to within 1e-13, in vector registers.
 
     exp(2x) is the 256th power of exp(x / 128), whose series is short; tanh(19) is 1.
@@ -89,7 +90,7 @@ def _bend(values, n):
 
 
 @kernel
-def _output(hidden, w2):
+def _output(hidden: FloatArray, w2: FloatArray) -> float:
     """Apply tanh to hidden sums in place; return the output. `w2` ends with the bias.
 
     Four sums in parallel avoid a chain of dependent additions.
@@ -109,7 +110,7 @@ def _output(hidden, w2):
 
 
 @kernel
-def _dense_sums(x, w1, out):
+def _dense_sums(x: FloatArray, w1: FloatArray, out: FloatArray) -> None:
     """Fill `out` with the hidden sums of inputs `x`; the last row of `w1` is the bias."""
     n = x.shape[0]
     for h in range(out.shape[0]):
@@ -121,7 +122,7 @@ def _dense_sums(x, w1, out):
 
 
 @kernel
-def _candidate(s, i, me, free, where, how):
+def _candidate(s: IntArray, i: int, me: int, free: bool, where: IntArray, how: FloatArray) -> int:
     """List the inputs that change when `me` plays cell `i`; return how many, 0 if it is illegal.
 
     With `free` illegal points are candidates too, as if a stone stood there.
@@ -136,7 +137,9 @@ def _candidate(s, i, me, free, where, how):
 
 
 @kernel
-def _add_rows(w1, where, how, count, base, out):
+def _add_rows(
+    w1: FloatArray, where: IntArray, how: FloatArray, count: int, base: FloatArray, out: FloatArray
+) -> None:
     """Write to `out` the hidden sums `base`, updated for the listed input changes."""
     units = base.shape[0]
     row, step = where[0], how[0]
@@ -152,7 +155,11 @@ def _add_rows(w1, where, how, count, base, out):
 
 
 @kernel
-def _read_windows(x, weights, windows, cover, sums, bent, base):
+def _read_windows(
+    x: FloatArray, weights: tuple[FloatArray, FloatArray, FloatArray],
+    windows: tuple[IntArray, IntArray], cover: tuple[IntArray, IntArray], sums: FloatArray,
+    bent: FloatArray, base: FloatArray,
+) -> None:  # fmt: skip
     """Fill the windows' sums, their tanh, and the second layer's sums for inputs `x`.
 
     Window u covers sizes[u] x sizes[u] points; its weights start at offsets[u], its bias is last.
@@ -176,7 +183,10 @@ def _read_windows(x, weights, windows, cover, sums, bent, base):
 
 
 @kernel
-def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
+def _touch(
+    w0: FloatArray, cover: tuple[IntArray, IntArray], where: IntArray, how: FloatArray, count: int,
+    sums: FloatArray, slot: IntArray, touched: IntArray, fresh: FloatArray,
+) -> int:  # fmt: skip
     """List the windows that the listed inputs touch, with their new sums; return how many.
 
     `slot` holds each window's place in the list; between calls it is -1 everywhere.
@@ -199,7 +209,10 @@ def _touch(w0, cover, where, how, count, sums, slot, touched, fresh):
 
 
 @kernel
-def _carry(w1, touched, fresh, n, bent, base, out):
+def _carry(
+    w1: FloatArray, touched: IntArray, fresh: FloatArray, n: int, bent: FloatArray,
+    base: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
     """Write to `out` the second layer's sums for `n` windows with `fresh` sums; overwrite those."""
     _bend(fresh, n)
     for k in range(n):
@@ -220,7 +233,7 @@ def _carry(w1, touched, fresh, n, bent, base, out):
 
 
 @kernel
-def _order(values, sign, out):
+def _order(values: FloatArray, sign: float, out: IntArray) -> None:
     """Write the indices that sort sign * value in ascending order; the sort is stable."""
     for i in range(values.shape[0]):
         j = i
@@ -231,7 +244,11 @@ def _order(values, sign, out):
 
 
 @kernel
-def _value_after(weights, cover, where, how, count, node, work, scratch):
+def _value_after(
+    weights: tuple[FloatArray, FloatArray, FloatArray], cover: tuple[IntArray, IntArray],
+    where: IntArray, how: FloatArray, count: int, node: tuple[FloatArray, FloatArray, FloatArray],
+    work: FloatArray, scratch: tuple[IntArray, IntArray, FloatArray],
+) -> float:  # fmt: skip
     """Return the value of `node` after the listed inputs changed."""
     sums, bent, base = node
     if sums.shape[0] == 0:
@@ -244,7 +261,12 @@ def _value_after(weights, cover, where, how, count, node, work, scratch):
 
 
 @kernel
-def _descend(weights, cover, where, how, count, node, child, scratch):
+def _descend(
+    weights: tuple[FloatArray, FloatArray, FloatArray], cover: tuple[IntArray, IntArray],
+    where: IntArray, how: FloatArray, count: int, node: tuple[FloatArray, FloatArray, FloatArray],
+    child: tuple[FloatArray, FloatArray, FloatArray],
+    scratch: tuple[IntArray, IntArray, FloatArray],
+) -> None:  # fmt: skip
     """Write to `child` the sums of `node` after the listed inputs changed."""
     sums, bent, base = node
     sums2, bent2, base2 = child
@@ -263,7 +285,11 @@ def _descend(weights, cover, where, how, count, node, child, scratch):
 
 
 @kernel(makes_arrays=True)
-def move_values(s, weights, windows, cover, free, plies, among, first):
+def move_values(
+    s: IntArray, weights: tuple[FloatArray, FloatArray, FloatArray],
+    windows: tuple[IntArray, IntArray], cover: tuple[IntArray, IntArray], free: bool, plies: int,
+    among: BoolArray, first: FloatArray,
+) -> int:  # fmt: skip
     """Write to `first` the value of each move `among` the points, NO_VALUE elsewhere.
 
     Return the index of the best, the first of equals in the order of the search.

@@ -19,6 +19,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from tengen.arrays import FloatArray, IntArray, UInt64Array
 from tengen.board.kernels import (
     below,
     copy_row,
@@ -104,7 +105,7 @@ _FRIEND_CODE, _ENEMY_CODE = np.uint64(2), np.uint64(1)
 
 
 @kernel
-def _position_keys(s, friend, tables, keys):
+def _position_keys(s: IntArray, friend: int, tables: Tables, keys: UInt64Array) -> None:
     """Write each orientation's key: two bits per cell, friendly 2, enemy 1, first cell highest."""
     for k in range(keys.shape[0]):
         for w in range(keys.shape[1]):
@@ -120,7 +121,7 @@ def _position_keys(s, friend, tables, keys):
 
 
 @kernel
-def _best_orientation(keys, turned, cell):
+def _best_orientation(keys: UInt64Array, turned: IntArray, cell: int) -> int:
     """Return the orientation with the largest key, with a friendly stone on `cell` (-1: none)."""
     best = 0
     for k in range(1, keys.shape[0]):
@@ -143,7 +144,7 @@ def _best_orientation(keys, turned, cell):
 
 
 @kernel
-def _count_bits(x):
+def _count_bits(x: int) -> int:
     """Count the bits that are set in a 64-bit word."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -152,7 +153,9 @@ def _count_bits(x):
 
 
 @kernel
-def _count_around(spread, row, colour, masks, facts, i):
+def _count_around(
+    spread: UInt64Array, row: int, colour: int, masks: UInt64Array, facts: IntArray, i: int
+) -> None:
     """Write to `facts[i]` the liberties, friends and enemies of the block in spread[row]."""
     liberties = friends = enemies = 0
     for w in range(masks.shape[1]):
@@ -164,7 +167,9 @@ def _count_around(spread, row, colour, masks, facts, i):
 
 
 @kernel
-def _survey(s, tables, masks, blocks, spread):
+def _survey(
+    s: IntArray, tables: Tables, masks: UInt64Array, blocks: IntArray, spread: UInt64Array
+) -> int:
     """List the blocks with their facts and bits; return how many there are."""
     words = masks.shape[1]
     for colour in range(3):
@@ -196,7 +201,10 @@ def _survey(s, tables, masks, blocks, spread):
 
 
 @kernel
-def _put_stone(layout, cells, facts, row, cell, side, index, value, n):
+def _put_stone(
+    layout: Layout, cells: int, facts: IntArray, row: int, cell: int, side: float, index: IntArray,
+    value: FloatArray, n: int,
+) -> int:  # fmt: skip
     """Add the inputs of a stone whose block has the facts of `row`; return how many there are."""
     index[n], value[n] = cell, 1.0
     index[n + 1], value[n + 1] = cells + cell, side
@@ -219,7 +227,10 @@ def _put_stone(layout, cells, facts, row, cell, side, index, value, n):
 
 
 @kernel
-def _list_inputs(s, friend, komi, turned, cell_of, layout, blocks, count, index, value):
+def _list_inputs(
+    s: IntArray, friend: int, komi: float, turned: IntArray, cell_of: IntArray, layout: Layout,
+    blocks: IntArray, count: int, index: IntArray, value: FloatArray,
+) -> int:  # fmt: skip
     """List the inputs of a surveyed position that are not zero, without B; return how many.
 
     Feature E counts friends and enemies from the stone's own view; A gives the stone's side.
@@ -244,20 +255,22 @@ def _list_inputs(s, friend, komi, turned, cell_of, layout, blocks, count, index,
 
 
 @kernel
-def _sigmoid(x):
+def _sigmoid(x: float) -> float:
     """Squash a number to between 0 and 1."""
     return 1.0 / (1.0 + np.exp(-x))
 
 
 @kernel
-def _constant_sums(net, layout, sums):
+def _constant_sums(net: Net, layout: Layout, sums: FloatArray) -> None:
     """Write the hidden sums that all positions have in common: biases and feature B."""
     copy_row(net.b1, sums)
     _add_inputs(net.w1, layout.fixed_index, layout.fixed_value, layout.fixed_index.shape[0], sums)
 
 
 @kernel
-def _add_inputs(w1, index, value, n, sums):
+def _add_inputs(
+    w1: FloatArray, index: IntArray, value: FloatArray, n: int, sums: FloatArray
+) -> None:
     """Add the first `n` listed inputs, weighted, to the sums of the hidden layer."""
     for j in range(n):
         i, v = index[j], value[j]
@@ -266,7 +279,7 @@ def _add_inputs(w1, index, value, n, sums):
 
 
 @kernel
-def _finish_forward(net, sums, activity):
+def _finish_forward(net: Net, sums: FloatArray, activity: FloatArray) -> float:
     """Turn the hidden layer's sums into its activity; return the output."""
     for h in range(sums.shape[0]):
         activity[h] = _sigmoid(sums[h])
@@ -277,7 +290,10 @@ def _finish_forward(net, sums, activity):
 
 
 @kernel
-def evaluate(s, friend, komi, net, tables, layout, scratch, index, value):
+def evaluate(
+    s: IntArray, friend: int, komi: float, net: Net, tables: Tables, layout: Layout,
+    scratch: Scratch, index: IntArray, value: FloatArray,
+) -> tuple[float, int]:  # fmt: skip
     """Return the network's output from `friend`'s view, and the number of inputs listed."""
     _position_keys(s, friend, tables, scratch.keys)
     turned = tables.turned[_best_orientation(scratch.keys, tables.turned, -1)]
@@ -292,7 +308,9 @@ def evaluate(s, friend, komi, net, tables, layout, scratch, index, value):
 
 
 @kernel
-def _step_inputs(w1, index, value, n, slopes, rate):
+def _step_inputs(
+    w1: FloatArray, index: IntArray, value: FloatArray, n: int, slopes: FloatArray, rate: float
+) -> None:
     """Move the weights of the first `n` listed inputs along the slopes of the hidden sums."""
     for j in range(n):
         i, v = index[j], rate * value[j]
@@ -301,7 +319,10 @@ def _step_inputs(w1, index, value, n, slopes, rate):
 
 
 @kernel
-def learn(memory, ply, target, net, layout, scratch, rate, trace):
+def learn(
+    memory: Memory, ply: int, target: float, net: Net, layout: Layout, scratch: Scratch,
+    rate: float, trace: float,
+) -> None:  # fmt: skip
     """Move the weights so that the prediction after `ply` comes closer to `target` (Black's view).
 
     Uses the gradient at the current weights. With `trace` > 0 earlier plies are updated too, with
@@ -335,7 +356,10 @@ def learn(memory, ply, target, net, layout, scratch, rate, trace):
 
 
 @kernel
-def after_ply(s, ply, memory, komi, net, tables, layout, scratch, rate, trace):
+def after_ply(
+    s: IntArray, ply: int, memory: Memory, komi: float, net: Net, tables: Tables, layout: Layout,
+    scratch: Scratch, rate: float, trace: float,
+) -> None:  # fmt: skip
     """Store the position after `ply` and learn at the previous one; call after every ply."""
     side = memory.side[ply]
     index, value = memory.index[ply], memory.value[ply]
@@ -356,7 +380,10 @@ _SHIFTER = 6755399441055744.0
 
 
 @kernel
-def _change_block(s, blocks, b, facts, row, turned, cell_of, slots, w1, sums, line):
+def _change_block(
+    s: IntArray, blocks: IntArray, b: int, facts: IntArray, row: int, turned: IntArray,
+    cell_of: IntArray, slots: IntArray, w1: FloatArray, sums: FloatArray, line: int,
+) -> None:  # fmt: skip
     """Replace the facts of all stones of block `b` by `facts[row]` in one line of hidden sums."""
     head = x = blocks[b, BLOCK]
     while True:
@@ -383,7 +410,10 @@ def _change_block(s, blocks, b, facts, row, turned, cell_of, slots, w1, sums, li
 
 
 @kernel
-def _block_shift(s, b, colour, touches, blocks, spare, turned, cell_of, slots, w1, sums):
+def _block_shift(
+    s: IntArray, b: int, colour: int, touches: int, blocks: IntArray, spare: int, turned: IntArray,
+    cell_of: IntArray, slots: IntArray, w1: FloatArray, sums: FloatArray,
+) -> int:  # fmt: skip
     """Compute how a new stone near block `b`, not joined to it, shifts the sums; 2 for no shift."""
     for h in range(sums.shape[1]):
         sums[touches, h] = 0.0
@@ -402,7 +432,10 @@ def _block_shift(s, b, colour, touches, blocks, spare, turned, cell_of, slots, w
 
 
 @kernel
-def _join_facts(count, moves, s, colour, n, blocks, spread, masks, cell_spread):
+def _join_facts(
+    count: int, moves: IntArray, s: IntArray, colour: int, n: int, blocks: IntArray,
+    spread: UInt64Array, masks: UInt64Array, cell_spread: UInt64Array,
+) -> None:  # fmt: skip
     """Write the facts of the block that each quiet move makes; row `n` of `spread` is scratch."""
     words = masks.shape[1]
     for i in range(count):
@@ -424,7 +457,10 @@ def _join_facts(count, moves, s, colour, n, blocks, spread, masks, cell_spread):
 
 
 @kernel
-def _sum_quiet(count, s, colour, n, w1, tables, layout, scratch):
+def _sum_quiet(
+    count: int, s: IntArray, colour: int, n: int, w1: FloatArray, tables: Tables, layout: Layout,
+    scratch: Scratch,
+) -> None:  # fmt: skip
     """Write the hidden sums after each quiet move by adding only the inputs that it changes."""
     moves, hidden, blocks, spread = scratch.moves, scratch.hidden, scratch.blocks, scratch.spread
     base, shift, shifted = scratch.base, scratch.shift, scratch.shifted
@@ -461,7 +497,7 @@ def _sum_quiet(count, s, colour, n, w1, tables, layout, scratch):
 
 
 @kernel
-def _squash(moves, hidden, powers, bits):
+def _squash(moves: int, hidden: FloatArray, powers: FloatArray, bits: IntArray) -> None:
     """Replace sums by sigmoids, accurate to about the last digit, in loops that vectorise.
 
     exp(x) is 2 ** k times a polynomial in x - k log 2. `bits` is the memory of `powers` from row
@@ -497,7 +533,7 @@ def _squash(moves, hidden, powers, bits):
 
 
 @kernel
-def _captures(s, p, colour):
+def _captures(s: IntArray, p: int, colour: int) -> bool:
     """Return whether a legal move captures something."""
     width = s[SCALARS, COLS] + 1
     for k in range(4):
@@ -509,7 +545,10 @@ def _captures(s, p, colour):
 
 
 @kernel
-def _list_moves(s, colour, cells, turned, keys, hashes, count, after, moves):
+def _list_moves(
+    s: IntArray, colour: int, cells: IntArray, turned: IntArray, keys: UInt64Array,
+    hashes: IntArray, count: int, after: IntArray, moves: IntArray,
+) -> int:  # fmt: skip
     """List the legal moves with their orientations, -1 for those that capture; return how many."""
     n = 0
     for c in range(cells.shape[0]):
@@ -533,7 +572,10 @@ def _list_moves(s, colour, cells, turned, keys, hashes, count, after, moves):
 
 
 @kernel
-def rate_moves(s, net, komi, tables, layout, hashes, count, scratch):
+def rate_moves(
+    s: IntArray, net: Net, komi: float, tables: Tables, layout: Layout, hashes: IntArray,
+    count: int, scratch: Scratch,
+) -> int:  # fmt: skip
     """Rate every move but the pass into `scratch.moves` and `.values`; return how many there are.
 
     The first `count` hashes are those of earlier positions, which must not be repeated.
@@ -586,7 +628,9 @@ def rate_moves(s, net, komi, tables, layout, hashes, count, scratch):
 
 
 @kernel
-def pick(values, count, explore, temperature, rng):
+def pick(
+    values: FloatArray, count: int, explore: float, temperature: float, rng: UInt64Array
+) -> int:
     """Return the best of `count` candidates, or with probability `explore` draw one by softmax."""
     best = 0
     for i in range(1, count):
@@ -606,6 +650,6 @@ def pick(values, count, explore, temperature, rng):
 
 
 @kernel
-def draw(rng, count):
+def draw(rng: UInt64Array, count: int) -> int:
     """Return a random integer from 0 to `count` - 1."""
     return below(rng, count)

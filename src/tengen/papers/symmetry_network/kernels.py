@@ -16,6 +16,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from tengen.arrays import Float32Array, FloatArray, IntArray, UInt64Array
 from tengen.board.kernels import (
     KO_POSITIONAL,
     allowed_mask,
@@ -101,7 +102,7 @@ READS = np.array([[0, 3, 4], [2, 6, 7], [1, 5, 7]])
 
 
 @kernel
-def _tanh_all(values, n):
+def _tanh_all(values: Float32Array, n: int) -> None:
     """Replace the first n numbers of a flat array by their tanh."""
     for i in range(n):
         v = min(max(values[i], -_NINE), _NINE)
@@ -112,7 +113,7 @@ def _tanh_all(values, n):
 
 
 @kernel
-def _category(sz, sa, cats):
+def _category(sz: int, sa: int, cats: IntArray) -> int:
     """Return a block's category, 0 for C1, from the sums over its liberties."""
     liberties = sz >> 40
     if cats[0] == BY_LIBERTIES:
@@ -126,13 +127,13 @@ def _category(sz, sa, cats):
 
 
 @kernel
-def _symbol(kind, colour):
+def _symbol(kind: int, colour: int) -> int:
     """Return the input number of a stone whose block has this category."""
     return kind + (6 if colour == BLACK else 0)
 
 
 @kernel
-def weigh_liberties(s, out, work):
+def weigh_liberties(s: IntArray, out: Float32Array, work: Work) -> None:
     """Write what each point (a stone's once captured) counts as a liberty in the next position."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     lz, la = work.liberty[0], work.liberty[1]
@@ -151,7 +152,7 @@ def weigh_liberties(s, out, work):
 
 
 @kernel
-def categorise(s, view, work, cats):
+def categorise(s: IntArray, view: View, work: Work, cats: IntArray) -> None:
     """Set every block's sums and category from the liberties in `work`, and all inputs."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     width = cols + 1
@@ -192,7 +193,7 @@ def categorise(s, view, work, cats):
 
 
 @kernel
-def _spread(net, h, row, out):
+def _spread(net: Net, h: Float32Array, row: int, out: Float32Array) -> None:
     """Write what the hidden units h[row] add to the outputs of all nine neighbours."""
     w = net.oh
     h0, h1, h2, h3 = h[row, 0], h[row, 1], h[row, 2], h[row, 3]
@@ -206,7 +207,9 @@ def _spread(net, h, row, out):
 
 
 @kernel
-def _recall(net, past, offset, rows, cols, a):
+def _recall(
+    net: Net, past: Float32Array, offset: IntArray, rows: int, cols: int, a: Float32Array
+) -> None:
     """Add what the previous position's hidden units `past` give to the net inputs a."""
     for row in range(rows):
         start = point_of(row, 0, cols)
@@ -220,7 +223,7 @@ def _recall(net, past, offset, rows, cols, a):
 
 
 @kernel
-def _keep_state(net, h, past):
+def _keep_state(net: Net, h: Float32Array, past: Float32Array) -> None:
     """Make hidden units the past of the next position."""
     if net.hh.shape[0] > 0:
         for p in range(h.shape[0]):
@@ -229,7 +232,10 @@ def _keep_state(net, h, past):
 
 
 @kernel(makes_arrays=True)
-def hidden_units(net, x, past, offset, rows, cols, a, h):
+def hidden_units(
+    net: Net, x: IntArray, past: Float32Array, offset: IntArray, rows: int, cols: int,
+    a: Float32Array, h: Float32Array,
+) -> None:  # fmt: skip
     """Compute the net inputs a (N, CELL) of a board's cells and its hidden units h (N, HIDDEN)."""
     t, n = net.table, INPUTS
     for row in range(rows):
@@ -255,7 +261,7 @@ def hidden_units(net, x, past, offset, rows, cols, a, h):
 
 
 @kernel(makes_arrays=True)
-def evaluate(s, side, view, work):
+def evaluate(s: IntArray, side: Side, view: View, work: Work) -> float:
     """Evaluate a view's inputs: hidden units, outputs, vertex values; return the board's value."""
     rows, cols = s[SCALARS, ROWS], s[SCALARS, COLS]
     net, table = side.net, side.table
@@ -293,7 +299,7 @@ def evaluate(s, side, view, work):
 
 
 @kernel
-def _change(s, work, n, first, sort):
+def _change(s: IntArray, work: Work, n: int, first: int, sort: int) -> int:
     """Add all stones of the block at `first` to the list of changed inputs."""
     x = first
     while True:
@@ -305,7 +311,9 @@ def _change(s, work, n, first, sort):
 
 
 @kernel
-def _changes(s, view, work, cats, p, me):
+def _changes(
+    s: IntArray, view: View, work: Work, cats: IntArray, p: int, me: int
+) -> tuple[int, int]:
     """List the inputs that a legal move changes, captures first; return (inputs, captures)."""
     width = s[SCALARS, COLS] + 1
     enemy = 3 - me
@@ -351,7 +359,7 @@ def _changes(s, view, work, cats, p, me):
 
 
 @kernel
-def _walk(s, work, p, me, mark):
+def _walk(s: IntArray, work: Work, p: int, me: int, mark: int) -> tuple[int, int]:
     """Sum over the liberties of the block that a stone at p makes, captured points included."""
     width = s[SCALARS, COLS] + 1
     lz, la = work.liberty[0], work.liberty[1]
@@ -386,7 +394,9 @@ def _walk(s, work, p, me, mark):
 
 
 @kernel
-def _relieve(s, view, work, cats, n, captured, me, mark):
+def _relieve(
+    s: IntArray, view: View, work: Work, cats: IntArray, n: int, captured: int, me: int, mark: int
+) -> int:
     """Give own blocks that touch captured stones, but not the new stone, their new liberties."""
     width = s[SCALARS, COLS] + 1
     lz, la = work.liberty[0], work.liberty[1]
@@ -414,7 +424,9 @@ def _relieve(s, view, work, cats, n, captured, me, mark):
 
 
 @kernel(makes_arrays=True)
-def candidate(s, side, view, work, p, me):
+def candidate(
+    s: IntArray, side: Side, view: View, work: Work, p: int, me: int
+) -> tuple[float, int]:
     """Return (change of the value of an evaluated view, stones captured) if `me` plays p."""
     n, captured = _changes(s, view, work, side.cats, p, me)
     net, mark = side.net, work.count[1]
@@ -468,7 +480,9 @@ def candidate(s, side, view, work, p, me):
 
 
 @kernel
-def _gain(s, view, work, table, n_o, p, me, mark):
+def _gain(
+    s: IntArray, view: View, work: Work, table: Float32Array, n_o: int, p: int, me: int, mark: int
+) -> float:
     """Return how much the values of the listed output cells differ from those of the view."""
     gone, reads = work.mark[1], work.buffer
     for b in range(n_o):
@@ -495,7 +509,7 @@ RANDOM, MAXLIB = -1.0, -2.0  # the betas with which a side plays at random, or f
 
 
 @kernel
-def evaluate_afresh(s, side, scratch, rounds):
+def evaluate_afresh(s: IntArray, side: Side, scratch: Scratch, rounds: int) -> float:
     """Evaluate a position without history in `rounds` rounds from neutral outputs; fill `now`."""
     now, work = scratch.now, scratch.work
     for p in range(s.shape[1]):
@@ -514,7 +528,7 @@ def evaluate_afresh(s, side, scratch, rounds):
 
 
 @kernel
-def rate_moves(s, seen, side, scratch):
+def rate_moves(s: IntArray, seen: IntArray, side: Side, scratch: Scratch) -> int:
     """Evaluate the pass and every allowed move, given `now`; return the number of moves."""
     me = s[SCALARS, TURN]
     base, work, points, values = scratch.base, scratch.work, scratch.points, scratch.values
@@ -536,7 +550,7 @@ def rate_moves(s, seen, side, scratch):
 
 
 @kernel
-def _draw_move(values, n, beta, me, rng):
+def _draw_move(values: FloatArray, n: int, beta: float, me: int, rng: UInt64Array) -> int:
     """Draw the index of a move in proportion to exp(beta * value); BEST takes the first best."""
     sign = 1.0 if me == WHITE else -1.0
     best = 0
@@ -557,14 +571,14 @@ def _draw_move(values, n, beta, me, rng):
 
 
 @kernel
-def _play(s, seen, p):
+def _play(s: IntArray, seen: IntArray, p: int) -> None:
     """Play a move and remember the position."""
     play_move(s, p, s[SCALARS, TURN])
     remember(seen, history_key(s[SCALARS, HASH], s[SCALARS, TURN], KO_POSITIONAL))
 
 
 @kernel(makes_arrays=True)
-def _history(s, limit):
+def _history(s: IntArray, limit: int) -> IntArray:
     """Return a hash table with room for every position of a game; it contains this one."""
     size = 1024
     while size < 4 * limit:
@@ -575,7 +589,10 @@ def _history(s, limit):
 
 
 @kernel(makes_arrays=True)
-def self_play(s, side, scratch, targets, lam, limit, seed, index, grads):
+def self_play(
+    s: IntArray, side: Side, scratch: Scratch, targets: Float32Array, lam: float, limit: int,
+    seed: int, index: int, grads: Net,
+) -> tuple[int, bool, int, float, int]:  # fmt: skip
     """Play game `index` of `seed` from `s` (changed) and add its gradient to `grads`, a Net.
 
     Returns (plies, whether two passes ended it, area score for Black, squared error, its terms).
@@ -617,7 +634,10 @@ def self_play(s, side, scratch, targets, lam, limit, seed, index, grads):
 
 
 @kernel(makes_arrays=True)
-def duel(s, black, white, scratch_b, scratch_w, openings, limit, seed, index):
+def duel(
+    s: IntArray, black: Side, white: Side, scratch_b: Scratch, scratch_w: Scratch, openings: int,
+    limit: int, seed: int, index: int,
+) -> tuple[int, int]:  # fmt: skip
     """Let two sides play on from `s` (changed); return (plies, area score for Black).
 
     The first `openings` plies are random, the same for games 2 i and 2 i + 1. A beta of BEST takes
@@ -652,7 +672,7 @@ def duel(s, black, white, scratch_b, scratch_w, openings, limit, seed, index):
 
 
 @kernel
-def _look_again(s, side, scratch):
+def _look_again(s: IntArray, side: Side, scratch: Scratch) -> None:
     """Evaluate the new position for a side that depends on earlier outputs or hidden units."""
     recurrent = side.net.hh.shape[0] > 0
     if side.beta >= 0.0 and (recurrent or side.cats[0] != BY_LIBERTIES):
@@ -662,7 +682,7 @@ def _look_again(s, side, scratch):
 
 
 @kernel(makes_arrays=True)
-def _choose(s, seen, side, scratch, rng):
+def _choose(s: IntArray, seen: IntArray, side: Side, scratch: Scratch, rng: UInt64Array) -> int:
     """Return the move of the side to play; see `duel` for its beta."""
     me = s[SCALARS, TURN]
     if side.beta == RANDOM:
@@ -678,7 +698,7 @@ def _choose(s, seen, side, scratch, rng):
 
 
 @kernel
-def _spare_eyes(s, me, points, values, n):
+def _spare_eyes(s: IntArray, me: int, points: IntArray, values: FloatArray, n: int) -> int:
     """Drop moves that fill an own eye, and the pass if another is left; return how many stay."""
     m = 0
     for i in range(n):
@@ -692,7 +712,7 @@ def _spare_eyes(s, me, points, values, n):
 
 
 @kernel
-def _random_move(s, seen, me, rng, points):
+def _random_move(s: IntArray, seen: IntArray, me: int, rng: UInt64Array, points: IntArray) -> int:
     """Draw a random allowed move that does not fill an own eye; pass if there is none."""
     width = s[SCALARS, COLS] + 1
     n = 0
@@ -717,7 +737,7 @@ _WHITE_POINT, WHITE_STONE, NOBODY, BLACK_STONE, BLACK_POINT = 0, 1, 2, 3, 4
 
 
 @kernel(makes_arrays=True)
-def final_classes(s, classes):
+def final_classes(s: IntArray, classes: IntArray) -> None:
     """Write the final class of every vertex; a region that touches one colour belongs to it."""
     n = s.shape[1]
     known, area = np.zeros(n, np.bool_), np.empty(n, np.int64)
@@ -735,7 +755,11 @@ def final_classes(s, classes):
 
 
 @kernel(makes_arrays=True)
-def td_gradient(net, targets, lam, played, board, grads):
+def td_gradient(
+    net: Net, targets: Float32Array, lam: float,
+    played: tuple[int, IntArray, Float32Array, IntArray, Float32Array, IntArray],
+    board: tuple[IntArray, int, int], grads: Net,
+) -> tuple[float, int]:  # fmt: skip
     """Add the TD(lambda) gradient of a finished game to `grads`, a Net of the same shapes.
 
     `played` has the number of plies, xs, pasts, stones, outs and the final classes; `board` the
@@ -804,7 +828,11 @@ def td_gradient(net, targets, lam, played, board, grads):
 
 
 @kernel
-def _position_gradient(net, back, x, past, due, left, delta, board, room, grads):
+def _position_gradient(
+    net: Net, back: Float32Array, x: IntArray, past: Float32Array, due: Float32Array,
+    left: Float32Array, delta: Float32Array, board: tuple[IntArray, int, int],
+    room: tuple[Float32Array, Float32Array, Float32Array, Float32Array], grads: Net,
+) -> None:  # fmt: skip
     """Add the gradient of one position, given the errors at the net inputs of its outputs.
 
     In a recurrent network hidden units also have the errors `due`; those of the previous position

@@ -224,11 +224,15 @@ def evaluate(
     points = rows * cols
     forward.evaluate(
         numba.carray(x, (count, rows, cols, maps)), shape, numba.carray(weights, size), tile,
-        np.float32(larger), numba.carray(a, (count, high, wide, maps)),
-        numba.carray(y, (count, high, wide, maps)), numba.carray(tiles, places),
-        numba.carray(products, places), far,
-        numba.carray(logits, (shape[forward.MOVE_OUTPUTS], count, points + 1)),
-        numba.carray(owner, (count, points)), numba.carray(values, (count, forward.VALUES)),
+        np.float32(larger),
+        (
+            numba.carray(a, (count, high, wide, maps)), numba.carray(y, (count, high, wide, maps)),
+            (numba.carray(tiles, places), numba.carray(products, places), far),
+        ),
+        (
+            numba.carray(logits, (shape[forward.MOVE_OUTPUTS], count, points + 1)),
+            numba.carray(owner, (count, points)), numba.carray(values, (count, forward.VALUES)),
+        ),
     )  # fmt: skip
 
 
@@ -237,35 +241,50 @@ def evaluate(
 
 @_entry
 def descend(
-    judged: U8, over: U8, turn: I8, first: I32, count: I32, opened: I32, explored: F32,
+    evaluated: U8, over: U8, turn: I8, first: I32, count: I32, opened: I32, explored: F32,
     visits: I64, waiting: I32, sums: F64, parent: I32, move: I32, nodes: Int, edge_move: I32,
     edge_prior: F32, edge_child: I32, edges: Int, used: Int, path: I32,
 ) -> Int:  # fmt: skip
     """Walk to a position to evaluate, or one that is over; return the length of the path."""
     return tree.descend(
-        numba.carray(judged, nodes), numba.carray(over, nodes), numba.carray(turn, nodes),
-        numba.carray(first, nodes), numba.carray(count, nodes), numba.carray(opened, nodes),
-        numba.carray(explored, nodes), numba.carray(visits, nodes), numba.carray(waiting, nodes),
-        numba.carray(sums, (nodes, 4)), numba.carray(parent, nodes), numba.carray(move, nodes),
-        numba.carray(edge_move, edges), numba.carray(edge_prior, edges),
-        numba.carray(edge_child, edges), used, numba.carray(path, nodes),
+        (
+            numba.carray(evaluated, nodes), numba.carray(over, nodes), numba.carray(turn, nodes),
+            numba.carray(parent, nodes), numba.carray(move, nodes), numba.carray(first, nodes),
+            numba.carray(count, nodes), numba.carray(opened, nodes), numba.carray(explored, nodes),
+            numba.carray(visits, nodes), numba.carray(waiting, nodes),
+            numba.carray(sums, (nodes, 4)),
+        ),
+        (
+            numba.carray(edge_move, edges), numba.carray(edge_prior, edges),
+            numba.carray(edge_child, edges),
+        ),
+        used, numba.carray(path, nodes),
     )  # fmt: skip
 
 
 @_entry
 def store_evaluation(
     node: Int, ends: Int, terms: F64, owners: F64, points: Int, moves: I64, priors: F64,
-    n_moves: Int, used: Int, first: I32, count: I32, own: F64, ownership: I8, judged: U8,
+    n_moves: Int, used: Int, first: I32, count: I32, own: F64, ownership: I8, evaluated: U8,
     over: U8, nodes: Int, edge_move: I32, edge_prior: F32, edge_child: I32, edges: Int,
 ) -> None:  # fmt: skip
     """Store an evaluated position, its moves as edges from number `used` on."""
     tree.store_evaluation(
-        node, ends, numba.carray(terms, 4), numba.carray(owners, points),
-        numba.carray(moves, n_moves), numba.carray(priors, n_moves), used,
-        numba.carray(first, nodes), numba.carray(count, nodes), numba.carray(own, (nodes, 4)),
-        numba.carray(ownership, (nodes, points)), numba.carray(judged, nodes),
-        numba.carray(over, nodes), numba.carray(edge_move, edges),
-        numba.carray(edge_prior, edges), numba.carray(edge_child, edges),
+        node, ends,
+        (
+            numba.carray(terms, 4), numba.carray(owners, points), numba.carray(moves, n_moves),
+            numba.carray(priors, n_moves),
+        ),
+        used,
+        (
+            numba.carray(evaluated, nodes), numba.carray(over, nodes), numba.carray(first, nodes),
+            numba.carray(count, nodes), numba.carray(own, (nodes, 4)),
+            numba.carray(ownership, (nodes, points)),
+        ),
+        (
+            numba.carray(edge_move, edges), numba.carray(edge_prior, edges),
+            numba.carray(edge_child, edges),
+        ),
     )  # fmt: skip
 
 
