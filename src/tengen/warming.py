@@ -61,7 +61,10 @@ def _batch() -> GameBatch:
 def _players() -> list[Any]:
     from tengen.board import Board
     from tengen.game.endgame import cleanup_move
+    from tengen.network.learner import untrained
+    from tengen.network.settings import Design
     from tengen.players.evaluators import BuiltinExpert
+    from tengen.players.network_search import SearchPlayer
     from tengen.players.simple import finish_score
     from tengen.players.spec import make_player
 
@@ -69,6 +72,8 @@ def _players() -> list[Any]:
     rng = np.random.default_rng(0)
     specs = ("random", "maxlib", "static", "mcts:playouts=4")
     moves = [int(make_player(spec).choose(board, rng)) for spec in specs]
+    network = untrained(Design(fields=1, blocks=3, head_fields=1, value_hidden=2))
+    moves.append(int(SearchPlayer(network=network, visits=4).choose(board, rng)))
     finished = BuiltinExpert(playouts=4).finish([board], [1])
     return [*moves, finish_score(board), cleanup_move(board, np.ones(25)), finished]
 
