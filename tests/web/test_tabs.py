@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -22,13 +23,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from tests.web.conftest import Server
-from tests.web.test_play_api import TOY
 
 from tengen.board import Board
 from tengen.web.positions import NAMES, rows_of
 
 State = dict[str, Any]
 HUNG, ENGINE = "own-1", "own-2"
+TOY = Path(__file__).parents[1] / "arena" / "toy_engine.py"
 NUMBERS = st.integers(0, 10_000)
 
 
