@@ -17,7 +17,15 @@ import pytest
 from tests.needs import need
 
 from tengen.errors import ModelError, RunError
-from tengen.models import CheckedSettings, Run, read_metrics, read_run, resumed_settings, setting
+from tengen.models import (
+    CheckedSettings,
+    Run,
+    read_metrics,
+    read_run,
+    resumed_settings,
+    setting,
+    store,
+)
 from tengen.models.runs import Checkpoints
 from tengen.models.store import pack
 
@@ -305,6 +313,20 @@ def test_a_flipped_bit_anywhere_is_found(tmp_path: Path) -> None:
         assert (found.step == 1 and len(told) == 1) or (
             found.state == {"left": 2} and found.arrays["weights"][0] == 2 and not told
         )
+
+
+def test_a_state_may_be_larger_than_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "LARGEST_MODEL", 1000)
+    states = Checkpoints(tmp_path, run="walk")
+    for step in (1, 2, 3):
+        states.save(step, {"place": np.arange(1000.0)}, {})
+    assert states.steps() == [2, 3]
+    latest = states.latest()
+    assert latest is not None and latest.arrays["place"].sum() == 499_500
+    with pytest.raises(ModelError, match="bytes are too many"):
+        store.unpack(states.path(3))
 
 
 def test_a_checkpoint_of_version_0_2_has_no_checksum(tmp_path: Path) -> None:

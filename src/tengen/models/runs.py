@@ -34,7 +34,7 @@ from tengen.errors import ModelError, RunError, SpecError
 from tengen.files import lock, sweep, write_atomic
 from tengen.models.curves import Curves
 from tengen.models.settings import differences, fields_of, fingerprint, fixed, from_plain, to_plain
-from tengen.models.store import Tensors, checksum, pack, unpack
+from tengen.models.store import LARGEST_STATE, Tensors, checksum, pack, unpack
 
 _CONFIG, _METRICS, _LOCK = "config.toml", "metrics.jsonl", ".lock"
 _CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
@@ -90,7 +90,7 @@ class Checkpoints:
 
         def ours(step: int) -> bool:
             try:
-                _, metadata = unpack(self.path(step), names=())
+                _, metadata = unpack(self.path(step), names=(), limit=LARGEST_STATE)
                 return bool(json.loads(metadata[_STATE_KEY])["run"] == self.run)
             except (KeyError, TypeError, ValueError):
                 return False
@@ -104,7 +104,7 @@ class Checkpoints:
     def load(self, step: int) -> Checkpoint:
         """Read one checkpoint; raise `ModelError` if it is missing or damaged."""
         path = self.path(step)
-        arrays, metadata = unpack(path)
+        arrays, metadata = unpack(path, limit=LARGEST_STATE)
         try:
             stored = json.loads(metadata[_STATE_KEY])
             written = stored.pop("sha256", None)  # version 0.2 wrote none

@@ -28,7 +28,7 @@ from tengen.models.params import WithParams
 
 CARD_KEY = "tengen.card"
 # Larger files are refused unread: none of our learners makes one, and a header may be forged.
-_MAX_BYTES = 2**30
+LARGEST_MODEL, LARGEST_STATE = 2**30, 2**34  # bytes; a state has many positions of self-play
 
 Tensors = dict[str, NDArray[Any]]  # arrays by name; any shape, any plain dtype of numbers or bools
 _Shape = tuple[int | None, ...]  # a shape to expect; None stands for any length of that axis
@@ -75,12 +75,15 @@ def pack(arrays: Mapping[str, NDArray[Any]], metadata: dict[str, str]) -> bytes:
     return bytes(save(whole, metadata=metadata))
 
 
-def unpack(path: Path, names: tuple[str, ...] | None = None) -> tuple[Tensors, dict[str, str]]:
+def unpack(
+    path: Path, names: tuple[str, ...] | None = None, *, limit: int | None = None
+) -> tuple[Tensors, dict[str, str]]:
     """Read arrays (all, or those named) and texts of a safetensors file; check its size."""
+    limit = LARGEST_MODEL if limit is None else limit
     try:
         size = path.stat().st_size
-        if size > _MAX_BYTES:
-            raise ModelError(f"{path}: {size} bytes are too many for a model (limit {_MAX_BYTES})")
+        if size > limit:
+            raise ModelError(f"{path}: {size} bytes are too many (limit {limit})")
         with safe_open(os.fspath(path), framework="np") as file:
             metadata = dict(file.metadata() or {})
             wanted = sorted(file.keys()) if names is None else names
