@@ -142,7 +142,7 @@ def test_all_games_are_searched_as_each_alone(plies: int) -> None:
     search.komi.copy_(torch.arange(games) * 3.0 - 6)
     search.limit.copy_(boards.facts[roots, PLY] + torch.tensor([1, 2, 3, 9, 9, 9]))
     search.noise.copy_(torch.randn((games, MOVES), generator=generator))
-    search.run()
+    search.run(search.nodes)
     for game in range(games):
         alone = Boards(LINES, 1, CPU)
         alone.codes[0] = boards.codes[roots[game]]

@@ -18,10 +18,11 @@ from tengen.errors import RunError, SpecError
 from tengen.models import Run, read_metrics
 from tengen.network import DeepNetwork
 from tengen.network.layers import TERRITORY_PLANE
-from tengen.network.torch_network import network_arrays, plane_table, planes_of
-from tengen.network.training import Batch, ReplayBuffer, rate_at
+from tengen.network.torch_network import Output, network_arrays, plane_table, planes_of
+from tengen.network.training import Batch, ReplayBuffer, joined, rate_at
 from tengen.parallel import Team
 from tengen.self_play import CLOCK, LEARNER, read_clock, training
+from tengen.self_play.parallel_games import ParallelGames
 from tengen.self_play.settings import SelfPlaySettings, longest
 from tengen.self_play.training import Loop, SelfPlayTrainer, play_piece
 
@@ -54,7 +55,7 @@ def test_what_is_to_be_learned_fits_together() -> None:
     loop = Loop(SMALL)
     player, found = loop.rooms[0].games, []
     for _ in range(2 * longest(5)):
-        player.play()
+        player.play(SMALL.evaluations)
         batch = player.collect()
         if batch is not None:
             check_batch(batch)
@@ -179,9 +180,62 @@ def test_several_sizes_learn_together(tmp_path: Path) -> None:
     assert not loop.trainer.network.weight("lift.weight")[:, TERRITORY_PLANE].any()
 
 
+def test_a_side_that_is_surely_lost_resigns() -> None:
+    loop = Loop(replace(SMALL, resign=0.2, games=32, random_moves=0.0))
+    games, found = loop.rooms[0].games, []
+    assert isinstance(games, ParallelGames)
+    games.search.network = sure_of_black
+    for _ in range(longest(5)):
+        games.play(SMALL.evaluations)
+        if (batch := games.collect()) is not None:
+            found.append(batch)
+    batch = joined(found)
+    resigned = ~batch.scored
+    assert torch.equal(batch.owned, batch.scored) and 0.2 < resigned.float().mean() < 0.95
+    assert not batch.score[resigned].any()
+    # Komi is what the side to move receives: Black, who pays it, wins.
+    assert (batch.winner[resigned & (batch.komi < 0)] == 1).all()
+    assert (batch.winner[resigned & (batch.komi > 0)] == 0).all()
+
+
+def sure_of_black(seen: Any) -> Output:
+    """Evaluate every position as won for the side that pays komi, with equal moves."""
+    games, points = seen.codes.shape
+    value = torch.where(seen.komi < 0, 4.0, -4.0)
+    moves, owners = torch.zeros(games, points + 1), torch.zeros(games, points)
+    return Output(moves, value, 5 * value, torch.zeros(games), owners)
+
+
+def test_boards_and_searches_grow() -> None:
+    grown = replace(
+        SMALL, size=(5, 6), growing=0.5, first_evaluations=2, evaluations=8, games=4, window=64
+    )
+    loop, counts = Loop(grown), []
+    for progress in (0.0, 0.2, 0.4, 0.6):
+        before = [room.games.tally for room in loop.rooms]
+        loop.advance(progress)
+        after = [room.games.tally for room in loop.rooms]
+        counts.append([b.evaluations - a.evaluations for a, b in zip(before, after, strict=True)])
+    # Four games a size; two, three, five and then eight evaluations per move.
+    assert counts == [[4 * 2, 0], [4 * 3, 0], [4 * 5, 0], [0, 4 * 8]]
+
+
+def test_workers_search_as_much_as_they_are_told(tmp_path: Path) -> None:
+    loop = Loop(replace(SMALL, first_evaluations=2, evaluations=8), team=Team(play_piece))
+    for progress in (0.0, 0.6):
+        before = loop.tally()
+        loop.advance(progress)
+        now = loop.tally()
+        per_move = (now.evaluations - before.evaluations) / (now.moves - before.moves)
+        # Places whose game has ended are searched until most have.
+        assert (2 if progress == 0 else 8) <= per_move < 3 * (2 if progress == 0 else 8)
+
+
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="size is 4; it should be"):
         SelfPlaySettings(size=(4,))
+    with pytest.raises(SpecError, match="first-evaluations is 20: 0, or 2 to 16"):
+        SelfPlaySettings(first_evaluations=20)
     with pytest.raises(SpecError, match="each named once"):
         SelfPlaySettings(size=(7, 7))
     with pytest.raises(SpecError, match="window is 100, less than 8 batches"):

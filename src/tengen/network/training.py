@@ -72,12 +72,6 @@ class Batch(NamedTuple):
     owned: Tensor
 
     @classmethod
-    def join(cls, parts: Sequence[Batch]) -> Batch:
-        """Join batches of one size, in their order."""
-        columns = zip(*(part[2:] for part in parts), strict=True)
-        return cls(*parts[0][:2], *map(torch.cat, columns))
-
-    @classmethod
     def blank(cls, lines: int, count: int, device: torch.device) -> Batch:
         """Return `count` rows of zeros, whose moves are probabilities."""
 
@@ -99,6 +93,13 @@ B = TypeVar("B", bound=Any)
 def rows_at(batch: B, at: Tensor) -> B:
     """Return some rows of a batch of any kind."""
     found: B = type(batch)(*batch[:2], *(part[at] for part in batch[2:]))
+    return found
+
+
+def joined(parts: Sequence[B]) -> B:
+    """Join batches of one size, in their order."""
+    columns = zip(*(part[2:] for part in parts), strict=True)
+    found: B = type(parts[0])(*parts[0][:2], *map(torch.cat, columns))
     return found
 
 
@@ -253,7 +254,7 @@ class Sampler:
             train = self.sources[i].train
             pick = torch.randint(len(train), (count,), generator=generator, device=self.device)
             parts.append(self.sources[i].batch(train[pick]))
-        return Batch.join(parts)
+        return joined(parts)
 
     def held_out(self, size: int) -> Batch:
         """Return a fixed set of held-out positions, evenly from `measured`."""
@@ -262,7 +263,7 @@ class Sampler:
             count = min(size // len(self.measured), len(source.held_out))
             step = max(1, len(source.held_out) // max(count, 1))
             parts.append(source.batch(source.held_out[::step][:count]))
-        return Batch.join(parts)
+        return joined(parts)
 
 
 # ----- The trainer -----

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,13 +25,15 @@ from tengen.network import DeepNetwork
 from tengen.network.inputs_kernels import HISTORY, NOWHERE, PASSES, PLY, SCORE, SIDE
 from tengen.network.shards import Made, Shard, refuse_shards
 from tengen.network.torch_network import FoldedNetwork, network_of
-from tengen.network.training import Batch, use_fast_products
+from tengen.network.training import Batch, joined, use_fast_products
 from tengen.parallel import spawn_seeds
 from tengen.self_play.search import Search, legal
-from tengen.self_play.settings import SelfPlaySettings, longest
+from tengen.self_play.settings import SelfPlaySettings, evaluations_at, longest
 
 _RANDOM_PASS = 0.02  # probability of a random pass, relative to a point
 _FAR_KOMI = 0.2  # share of the games whose komi is far from even
+_SURE_PLIES = 6  # plies for which a value must stay low before a side resigns
+_PLAYED_ON = 0.2  # share of the games in which nobody resigns, so that ends are learned too
 
 
 class Tally(NamedTuple):
@@ -39,6 +43,7 @@ class Tally(NamedTuple):
     games: int = 0  # finished games; positions and wins are also those of finished games
     positions: int = 0
     black_wins: int = 0
+    evaluations: int = 0
 
     def plus(self, *others: Tally) -> Tally:
         """Return the sum of several."""
@@ -73,7 +78,7 @@ class ParallelGames:
         """Begin games; unless `endless`, only the first game of every place counts."""
         self.settings, self.search, self.generator = settings, search, generator
         self.endless, self.tally = endless, Tally()
-        self.run_search: Callable[[], None] = search.run  # or a captured graph of it
+        self.run_search: Callable[[int], None] = search.run  # or captured graphs of it
         device, games, points = search.noise.device, search.games, search.moves - 1
         self.device, plies = device, longest(search.lines)
 
@@ -89,6 +94,9 @@ class ParallelGames:
             "judged": zeros(dtype=torch.float16),
         }
         self._game = torch.arange(games, device=device)
+        # How many plies Black (or White, if negative) has surely been winning for.
+        self.sure = torch.zeros(games, device=device)
+        self.played_on = torch.zeros(games, dtype=torch.bool, device=device)
         # Whether the game in a place counts.
         self.counts = torch.ones(games, dtype=torch.bool, device=device)
         self._begin(self._game)
@@ -107,14 +115,17 @@ class ParallelGames:
         far = torch.where(self._chances(count) < _FAR_KOMI, far.round(), 0.0)
         search.komi[games] = self.settings.komi + near + far
         search.limit[games] = float(longest(search.lines))
+        self.sure[games] = 0
+        if self.settings.resign:
+            self.played_on[games] = self._chances(count) < _PLAYED_ON
 
     @torch.no_grad()
-    def play(self) -> None:
-        """Play one move in every game."""
+    def play(self, evaluations: int) -> None:
+        """Play one move in every game, each after so many evaluations."""
         search, game = self.search, self._game
         chances = self._chances(search.games, search.moves).clamp(1e-9, 1 - 1e-7)
         search.noise.copy_(-torch.log(-torch.log(chances)))
-        self.run_search()
+        self.run_search(evaluations)
         boards, roots = search.boards, search.roots
         codes, facts = boards.codes[roots], boards.facts[roots]
         ply = facts[:, PLY].long()
@@ -122,21 +133,30 @@ class ParallelGames:
         seen = codes, last, passed, search.policy, search.judged
         for kept, new in zip(self._played.values(), seen, strict=True):
             kept[game, ply] = new.to(kept.dtype)
+        if self.settings.resign:
+            value = torch.where(facts[:, SIDE] == 1, search.judged, -search.judged)
+            longer = self.sure.where(self.sure * value > 0, 0) + value.sign()
+            self.sure.copy_(longer.where(value.abs() > self.settings.resign, 0))
         boards.play(roots, self._with_random_moves(codes, ply), roots)
-        self.tally = self.tally.plus(Tally(moves=search.games))
+        evaluated = search.games * evaluations
+        self.tally = self.tally.plus(Tally(moves=search.games, evaluations=evaluated))
 
     @torch.no_grad()
     def collect(self) -> Batch | None:
         """Return the positions of the games that ended, if any did, and begin others."""
-        facts = self.search.boards.facts[self.search.roots]
-        over = (facts[:, PASSES] >= 2) | (facts[:, PLY] >= self.search.limit)
-        ended = over.nonzero()[:, 0]
+        resigned = (self.sure.abs() >= _SURE_PLIES) & ~self.played_on
+        ended = (self._at_end() | resigned).nonzero()[:, 0]
         if not len(ended):
             return None
         batch = self._finish(ended[self.counts[ended]])
         self.counts[ended] &= self.endless
         self._begin(ended)
         return batch
+
+    def _at_end(self) -> Tensor:
+        """Return which games have ended by two passes or are cut."""
+        facts = self.search.boards.facts[self.search.roots]
+        return (facts[:, PASSES] >= 2) | (facts[:, PLY] >= self.search.limit)
 
     def _with_random_moves(self, codes: Tensor, ply: Tensor) -> Tensor:
         """Return the chosen moves, some of them replaced by random ones."""
@@ -148,14 +168,15 @@ class ParallelGames:
         return torch.where(self._chances(self.search.games) < chance, anything, self.search.chosen)
 
     def _finish(self, ended: Tensor) -> Batch:
-        """Count games that ended and gather their positions."""
+        """Count games that ended and gather their positions; of others, the winner is known."""
         search, played, plies = self.search, self._played, longest(self.search.lines)
         slots, komi = search.roots[ended], search.komi[ended]
         facts = search.boards.facts[slots]
         to_black = torch.where(facts[:, SIDE] == 1, 1.0, -1.0)
         lead = facts[:, SCORE] - komi
         owner = search.boards.owners(slots) * to_black[:, None].to(torch.int8)
-        result = torch.sign(lead)
+        counted = self._at_end()[ended]
+        result = torch.where(counted, lead, self.sure[ended]).sign()
         if self.settings.trace == 1:
             hopes = result[:, None].expand(-1, plies)
         else:
@@ -166,14 +187,15 @@ class ParallelGames:
         row, ply = (each[None, :] < facts[:, PLY, None]).nonzero(as_tuple=True)
         game = ended[row]
         sign = torch.where(ply % 2 == 0, 1.0, -1.0)  # Black moves first
-        wins, every = int((lead > 0).sum()), torch.ones_like(row, dtype=torch.bool)
+        wins, scored = int((result > 0).sum()), counted[row]
         self.tally = self.tally.plus(Tally(0, len(ended), len(row), wins))
         return Batch(
             search.lines, search.lines, codes=played["codes"][game, ply],
             history=played["last_moves"][game, ply], passed=played["passed"][game, ply],
-            komi=-sign * komi[row], territory=~every, moves=played["policy"][game, ply],
-            winner=(sign * hopes[row, ply] + 1) / 2, score=sign * lead[row], scored=every,
-            owner=owner[row] * sign[:, None].to(torch.int8), owned=every,
+            komi=-sign * komi[row], territory=torch.zeros_like(scored),
+            moves=played["policy"][game, ply], winner=(sign * hopes[row, ply] + 1) / 2,
+            score=sign * lead[row] * scored, scored=scored,
+            owner=owner[row] * sign[:, None].to(torch.int8), owned=scored,
         )  # fmt: skip
 
     def tensors(self) -> dict[str, Tensor]:
@@ -187,6 +209,8 @@ class ParallelGames:
             "komi": search.komi,
             "limit": search.limit,
             "counts": self.counts,
+            "sure": self.sure,
+            "played_on": self.played_on,
             **{f"played_{name}": tensor for name, tensor in self._played.items()},
         }
 
@@ -221,7 +245,8 @@ def make_games(
     )  # fmt: skip
     started = ParallelGames(settings, search, generator, endless=endless)
     if device.type == "cuda":
-        started.run_search = _captured(search.run)
+        started.run_search = _Captured(search.run)
+        started.run_search(evaluations_at(settings, 0))
     return started
 
 
@@ -242,7 +267,21 @@ def explain_out_of_memory(message: str) -> Iterator[None]:
         raise SpecError(message) from None
 
 
-def _captured(work: Callable[[], None]) -> Callable[[], None]:
+class _Captured:
+    """Searches as graphs, captured when so many evaluations are first asked for."""
+
+    def __init__(self, search: Callable[[int], None]) -> None:
+        self.search = search
+        self.count = 0
+        self.again: Callable[[], None] = partial(search, 0)  # captured later
+
+    def __call__(self, evaluations: int) -> None:
+        if evaluations != self.count:
+            self.count, self.again = evaluations, capture(partial(self.search, evaluations))
+        self.again()
+
+
+def capture(work: Callable[[], None]) -> Callable[[], None]:
     """Capture GPU work as a CUDA graph and return its replay, or `work` itself if that fails."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
@@ -283,12 +322,12 @@ def play_out(
             copy_into(fewer.tensors(), {k: v[games.counts] for k, v in games.tensors().items()})
             fewer.tally, games = games.tally, fewer
         before = games.tally.games
-        games.play()
+        games.play(settings.evaluations)
         batch = games.collect()
         if batch is not None:
             batches.append(batch)
             on_games(games.tally.games - before)
-    return games.tally, Batch.join(batches)
+    return games.tally, joined(batches)
 
 
 def shard_of(batch: Batch) -> Shard:
@@ -322,6 +361,7 @@ def record_games(
 ) -> Made:
     """Play rounds of games on every size and write each as a shard when it is done."""
     refuse_shards(folder)
+    settings = replace(settings, resign=0.0)  # the score is recorded
     place = torch.device(device)
     use_fast_products(place)
     learned = network_of(network.weights_, network.design_).to(place)

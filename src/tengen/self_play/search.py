@@ -168,7 +168,6 @@ class Search:
         self.network = compiled(network)
         self.moves = lines * lines + 1
         self.considered, self.score_share = min(considered, self.moves), score_share
-        self.plan = visit_plan(self.considered, evaluations - 1)
         self.boards = Boards(lines, games * self.nodes, device)
         self._first, self._below = compiled(_choose_first), compiled(_choose_below)
         shape = games, self.nodes, self.moves
@@ -190,7 +189,7 @@ class Search:
         self._due = [torch.tensor(float(due), device=device) for due in range(evaluations)]
 
     @torch.no_grad()
-    def run(self) -> None:
+    def run(self, evaluations: int) -> None:
         """Search every game's root; read `chosen` and `policy` afterwards."""
         self._visits.zero_()
         self._totals.zero_()
@@ -202,7 +201,8 @@ class Search:
         places = drawn.topk(self.considered, 1).indices
         considered = torch.zeros_like(drawn, dtype=torch.bool).scatter_(1, places, True)
         considered &= logits > _NEVER / 2
-        for number, due in enumerate(self.plan, start=1):
+        plan = visit_plan(self.considered, evaluations - 1)
+        for number, due in enumerate(plan, start=1):
             self._simulate(number, due, drawn, considered)
         visits = self._visits[:, 0]
         gains = _gains(logits, visits, self._totals[:, 0], self._values[:, 0])

@@ -33,7 +33,7 @@ from tengen.network import DeepNetwork
 from tengen.network.engine import chosen_device
 from tengen.network.layers import TERRITORY_PLANE
 from tengen.network.torch_network import FoldedNetwork, network_arrays, network_of
-from tengen.network.training import Batch, ReplayBuffer, Trainer
+from tengen.network.training import Batch, ReplayBuffer, Trainer, joined
 from tengen.parallel import Team, spawn_seeds
 from tengen.self_play import CLOCK, read_clock
 from tengen.self_play.parallel_games import (
@@ -45,7 +45,13 @@ from tengen.self_play.parallel_games import (
     make_games,
     play_out,
 )
-from tengen.self_play.settings import FIRST_BATCHES, SelfPlaySettings, design_of
+from tengen.self_play.settings import (
+    FIRST_BATCHES,
+    SelfPlaySettings,
+    design_of,
+    evaluations_at,
+    sizes_at,
+)
 
 MODEL = "model.safetensors"
 _ROWS, _SNAPSHOTS = 200, 20  # rows of metrics and snapshots in a run
@@ -105,19 +111,22 @@ class RemoteGames:
     def __init__(self, lines: int, trainer: SelfPlayTrainer, team: Workers) -> None:
         self.lines, self.trainer, self.team = lines, trainer, team
         self.tally, self.round = Tally(), torch.zeros(1, dtype=torch.int64)
+        self.evaluations = trainer.settings.evaluations
 
-    def play(self) -> None:
+    def play(self, evaluations: int) -> None:
         """Do nothing yet: workers play while `collect` waits."""
+        self.evaluations = evaluations
 
     def collect(self) -> Batch | None:
         """Play one round with the current weights."""
         settings, weights = self.trainer.settings, network_arrays(self.trainer.network)
         seeds = spawn_seeds(settings.seed, settings.pieces, self.lines, int(self.round))
-        played = self.team.map([GamesJob(settings, self.lines, weights, seed) for seed in seeds])
+        told = replace(settings, evaluations=self.evaluations, first_evaluations=0)
+        played = self.team.map([GamesJob(told, self.lines, weights, seed) for seed in seeds])
         self.round += 1
         self.tally = self.tally.plus(*(tally for tally, _ in played))
         batches = [map(torch.from_numpy, arrays) for _, arrays in played]
-        return Batch.join([Batch(self.lines, self.lines, *batch) for batch in batches])
+        return joined([Batch(self.lines, self.lines, *batch) for batch in batches])
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the state: the number of the next round."""
@@ -169,13 +178,16 @@ class Loop:
 
     def advance(self, progress: float) -> None:
         """Play on in every room and learn what is due; `progress` is 0 to 1."""
-        for room in self.rooms:
-            room.games.play()
+        sizes = sizes_at(self.settings, progress)
+        evaluations = evaluations_at(self.settings, progress)
+        rooms = [room for room in self.rooms if room.lines in sizes]
+        for room in rooms:
+            room.games.play(evaluations)
         # While a GPU still plays, queue the training steps that follow.
-        learned = [self._learn(room, progress) for room in self.rooms]
+        learned = [self._learn(room, progress) for room in rooms]
         if any(learned):
             self.trainer.player.take_over(self.trainer.network)
-        for room in self.rooms:
+        for room in rooms:
             batch = room.games.collect()
             if batch is not None:
                 room.buffer.add(batch)
@@ -269,12 +281,11 @@ def train(
                 run.note(loop.rounds, **row)
                 rows.append({"step": loop.rounds, "seconds": round(seconds, 1)})
                 write_atomic(clock, "".join(json.dumps(each) + "\n" for each in rows))
-                pace = settings.evaluations / passed
                 row |= {
                     "progress": after,
                     "seconds": seconds,
                     "games_per_second": (now.games - first.games) / passed,
-                    "evaluations_per_second": (now.moves - first.moves) * pace,
+                    "evaluations_per_second": (now.evaluations - first.evaluations) / passed,
                     "left": seconds / after - seconds,
                 }
                 on_row(row)
