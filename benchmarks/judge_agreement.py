@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 import tengen
-from tengen.network.distillation import Labeller
 from tengen.network.katago import Teacher
+from tengen.network.labelling import Labeller
 from tengen.network.shards import read_shards
 from tengen.network.torch_network import network_of, plane_table, planes_of
 
@@ -44,7 +44,7 @@ def main() -> None:
     for shard in shards:
         part = shard.take(np.arange(0, len(shard), options.every))
         games += part.lengths().tolist()
-        for batch in labeller.answers(part, 256, with_moves=True):
+        for batch in labeller.answers(part, 256):
             best = batch.policy.float().argmax(1)
             for network, rows in zip(networks, found, strict=True):
                 with torch.no_grad():

@@ -6,6 +6,8 @@ import gzip
 import json
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -15,16 +17,24 @@ from tests.needs import need
 
 from tengen.board import BLACK, WHITE, Board, Rules
 from tengen.cli import run
-from tengen.errors import ModelError
+from tengen.errors import ModelError, RunError
 
 torch = need("torch")
 
 from tengen.models import Run, read_card
-from tengen.network import DeepNetwork, katago
-from tengen.network.distillation import distil, fit_temperatures, softened, teacher_arrays
+from tengen.network import DeepNetwork, katago, training
+from tengen.network.distillation import Student, distil, fit_temperatures, softened
 from tengen.network.katago import Teacher, inputs_of
 from tengen.network.katago_kernels import LADDER_BIT
-from tengen.network.settings import DESIGNS, DistillationSettings
+from tengen.network.labelling import (
+    Answers,
+    Labeller,
+    TeacherGames,
+    label,
+    read_answers,
+    teacher_arrays,
+)
+from tengen.network.settings import DESIGNS, DistillationSettings, LabellingSettings
 from tengen.network.shards import Shard
 
 # The layers of small networks in KataGo's order: convolutions (side, channels in and out), norms,
@@ -265,8 +275,6 @@ def _games(count: int, plies: int) -> Shard:
 
 
 def test_games_are_encoded_as_boards_are(raw: ModuleType) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     shard = _games(2, 30)
     with ThreadPoolExecutor(1) as pool:
         codes, earlier, *others = teacher_arrays(shard, pool)
@@ -292,25 +300,92 @@ def test_the_temperature_of_each_phase_is_found_again() -> None:
     assert 1.0 < found[3] < 2.0, "a phase without moves takes the temperature of all"
 
 
-SMALL = DistillationSettings(
-    design="tiny-judge", steps=4, batch=8, positions=60, chunk=1, reuse=0.5,
-    games_9x9=4, games_13x13=0, continuations=2, rate=1e-3,
-)  # fmt: skip
+FEW = LabellingSettings(positions=60, chunk=1, games_9x9=4, games_13x13=0, continuations=2)
+SMALL = DistillationSettings(design="tiny-judge", steps=4, batch=8, rate=1e-3)
+
+
+@pytest.fixture(scope="module")
+def answers(teacher: Teacher, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    return label([_games(3, 25)], teacher, FEW, tmp_path_factory.mktemp("answers"), threads=1)
+
+
+def test_answers_are_those_of_the_teacher(answers: Answers, teacher: Teacher) -> None:
+    kinds = [(each["kind"], each["rows"]) for each in answers.about]
+    assert kinds == [("9x9", 9), ("continued", 19), *[("people", 19)] * 3]
+    assert [each["positions"] for each in answers.about[2:]] == [25, 25, 10], "60 in all"
+    assert (answers.games, answers.teacher) == (3, teacher.about)
+    device = torch.device("cpu")
+    for file, each in zip(answers.files, answers.about, strict=True):
+        batch = read_answers(file, device)
+        assert torch.allclose(batch.policy.float().sum(1), torch.ones(len(batch.codes)), atol=0.01)
+        assert ((batch.moves >= 0) == (each["kind"] == "people")).all()
+        assert batch.owner.shape == batch.codes.shape == (each["positions"], each["rows"] ** 2)
+
+
+def test_a_game_of_the_teacher_keeps_the_answers_that_it_gave(teacher: Teacher) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        labeller = Labeller(teacher, torch.device("cpu"), pool)
+        games = TeacherGames(labeller, 6, (9, 9), seed=3).play(12)
+        kept = labeller.played(games)
+        (asked,) = labeller.answers(games.shard(), len(kept.codes))
+    for name in ("codes", "komi", "policy", "winner", "lead", "spread", "owner", "phase"):
+        one, other = getattr(kept, name), getattr(asked, name)
+        np.testing.assert_allclose(one.float(), other.float(), rtol=0.01, atol=0.01, err_msg=name)
+    assert (kept.moves == -1).all()
+
+
+def test_a_share_of_the_positions_is_labelled(teacher: Teacher, tmp_path: Path) -> None:
+    some = replace(FEW, share=0.4, games_9x9=0, continuations=0)
+    found = label([_games(3, 25)], teacher, some, tmp_path, threads=1)
+    assert 10 < found.positions < 50
+
+
+def test_a_stopped_labelling_goes_on_where_it_was(
+    answers: Answers, teacher: Teacher, tmp_path: Path
+) -> None:
+    shards, rows = [_games(3, 25)], 0
+
+    def stop(row: dict[str, object]) -> None:
+        nonlocal rows
+        rows += 1
+        if rows == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        label(shards, teacher, FEW, tmp_path, threads=1, on_row=stop)
+    assert len(Answers.find([tmp_path]).files) == 3
+    again = label(shards, teacher, FEW, tmp_path, threads=1, on_row=stop)
+    assert (rows, again.fingerprint) == (5, answers.fingerprint)
+    for mine, other in zip(again.files, answers.files, strict=True):
+        assert mine.read_bytes() == other.read_bytes()
+    with pytest.raises(RunError, match="answers of another teacher, or for other games"):
+        label(shards, teacher, replace(FEW, seed=2), tmp_path, threads=1)
 
 
 def test_a_network_is_taught_and_a_stopped_training_goes_on_exactly(
-    teacher: Teacher, tmp_path: Path
+    answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shards = [_games(3, 25)]
-    whole = distil(shards, teacher, SMALL, threads=1)
+    monkeypatch.setattr(training, "SAVE_SECONDS", 0.0)
+    whole = distil(answers, SMALL)
     assert whole["move.weight"].shape[0] == DESIGNS[SMALL.design].move_outputs == 2
-    with Run.open(tmp_path / "run", "network", SMALL) as held:
-        distil(shards, teacher, SMALL, threads=1, run=held)
+    learn, left = Student.learn_from, 2
+
+    def stop(self: Student, *sources: object) -> None:
+        nonlocal left
+        if not left:
+            raise KeyboardInterrupt
+        left -= 1
+        learn(self, *sources)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Student, "learn_from", stop)
+        with Run.open(tmp_path / "run", "network", SMALL) as held:
+            distil(answers, SMALL, run=held)
     with Run.open(tmp_path / "run", "network", SMALL, resume=True) as held:
-        assert held.start is not None and held.start.step == SMALL.steps
-        again = distil(shards, teacher, SMALL, threads=1, run=held, device="auto")
+        assert held.start is not None and held.start.step == 2
+        again = distil(answers, SMALL, run=held, device="auto")
     for name, array in whole.items():
-        np.testing.assert_allclose(again[name], array, rtol=1e-4, atol=1e-5)
+        assert np.array_equal(again[name], array), name
 
 
 def test_the_command_teaches_a_network_and_its_card_names_the_teacher(
@@ -321,12 +396,13 @@ def test_the_command_teaches_a_network_and_its_card_names_the_teacher(
     shards.mkdir()
     _games(3, 25).save(shards / "19x19-00000.safetensors")
     small = [
-        "train", "network", str(shards), "--batch", "8", "--positions", "60", "--chunk", "1",
-        "--reuse", "0.5", "--games-9x9", "4", "--games-13x13", "0", "--continuations", "2",
-        "--steps", "3", "--device", "cpu", "--run", str(tmp_path / "run"),
+        "train", "network", str(shards), "--positions", "60", "--chunk", "1", "--games-9x9", "4",
+        "--games-13x13", "0", "--continuations", "2", "--device", "cpu",
     ]  # fmt: skip
+    steps = ["--steps", "3", "--batch", "8", "--design", "tiny-judge"]
     out = tmp_path / "taught.safetensors"
-    words = [*small, "--design", "tiny-judge", "--out", str(out), "--teacher", str(net)]
+    taught = [*small, *steps, "--run", str(tmp_path / "run"), "--out", str(out)]
+    words = [*taught, "--teacher", str(net)]
     assert run([*words, "--teacher-source", "made for a test, MIT", "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["games"] == 3
@@ -337,17 +413,28 @@ def test_the_command_teaches_a_network_and_its_card_names_the_teacher(
     assert network.teacher_ in read_card(out).data
     DeepNetwork.average([network, network]).save(tmp_path / "mean.safetensors")
     assert DeepNetwork.load(tmp_path / "mean.safetensors").teacher_ == network.teacher_
-    first = {name: array.copy() for name, array in network.weights_.items()}
-    assert run([*words, "--resume", "--quiet"]) == 0
+    other, kept = tmp_path / "again.safetensors", tmp_path / "kept"
+    labelled = [*small, "--teacher", str(net), "--teacher-source", "made for a test, MIT"]
+    assert run([*labelled, "--answers-only", "--out", str(kept), "--quiet"]) == 0
+    from_kept = ["train", "network", str(kept), *steps, "--device", "cpu", "--quiet"]
+    assert run([*from_kept, "--run", str(tmp_path / "from-kept"), "--out", str(other)]) == 0
+    again = DeepNetwork.load(other)
+    assert again.teacher_ == network.teacher_
+    assert all(np.array_equal(again.weights_[k], v) for k, v in network.weights_.items())
+    start = ["--start", str(out), "--run", str(tmp_path / "third"), "--out", str(other)]
+    assert run([*from_kept, *start]) == 0
+    resumed = ["train", "network", str(shards), "--teacher", str(net), "--device", "cpu"]
+    resumed += ["--run", str(tmp_path / "run"), "--out", str(out), "--resume", "--quiet"]
+    assert run(resumed) == 0
     for name, array in DeepNetwork.load(out).weights_.items():
-        np.testing.assert_allclose(array, first[name], rtol=1e-4, atol=1e-5)
+        assert np.array_equal(array, network.weights_[name])
     capsys.readouterr()
-    other = write_network(tmp_path / "other.bin.gz", seed=2)
-    assert run([*words, "--resume", "--teacher", str(other)]) == 1
-    assert "begun with other teacher" in capsys.readouterr().err
+    assert run([*words, "--teacher", str(write_network(tmp_path / "2.bin.gz", seed=2))]) == 1
+    assert "answers of another teacher" in capsys.readouterr().err
     for wrong, message in (
         ([*words, "--warm-up", "3"], "--warm-up has no use with --teacher"),
-        ([*small, "--out", str(out)], "--chunk needs --teacher"),
+        (taught, "--chunk needs --teacher"),
+        ([*small, "--out", str(kept), "--answers-only"], "--answers-only needs --teacher"),
         ([*words, "--design", "tiny"], "design tiny has no output for the best move"),
         ([*words, "--start", "tengen-small"], "another shape than design tiny-judge"),
         ([*words, "--teacher", str(tmp_path)], "not a network of KataGo"),

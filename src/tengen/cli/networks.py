@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 import time
@@ -17,7 +18,7 @@ from tengen.commands import Learner, Resumable, RunOfModel, Seed, Shown, WorkOpt
 from tengen.errors import SpecError
 from tengen.extras import need
 from tengen.files import refuse_inputs
-from tengen.network.settings import DistillationSettings, NetworkSettings
+from tengen.network.settings import DistillationSettings, LabellingSettings, NetworkSettings
 from tengen.self_play.settings import SelfPlaySettings
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from tengen.network.shards import Made
 
 _Games = Annotated[
-    list[str], typer.Argument(help="SGF files, folders or archives, or folders of shards.")
+    list[str],
+    typer.Argument(help="SGF files, folders or archives, or folders of shards or of answers."),
 ]
 _ScorerOption = Annotated[
     str, typer.Option("--scorer", help="Confirms counted scores; 'none' for no confirmation.")
@@ -36,6 +38,7 @@ def train_network(
     games: _Games,
     settings: NetworkSettings,
     taught: DistillationSettings,
+    labelling: LabellingSettings,
     training: RunOfModel,
     start: str | None = option(None, "Start with the weights of this network."),
     teacher: Path | None = option(
@@ -50,6 +53,9 @@ def train_network(
     shards_only: bool = flag(
         "--shards-only", "Write the games as shards to the folder --out, to train on them later."
     ),
+    answers_only: bool = flag(
+        "--answers-only", "Write the teacher's answers to the folder --out, to train on them later."
+    ),
     *,
     work: WorkOptions,
     shown: Shown,
@@ -60,35 +66,54 @@ def train_network(
     if shards_only:
         _show_shards(make(games, out), out, shown)
         return
+    need("torch", "torch")
     from tengen.models import Run
     from tengen.network import DeepNetwork
     from tengen.network.engine import chosen_device
+    from tengen.network.katago import Teacher
+    from tengen.network.labelling import Answers, is_answers, label
     from tengen.network.settings import check_design
     from tengen.network.shards import fingerprint_of, shards_of
 
+    if answers_only and teacher is None:
+        raise SpecError("--answers-only needs --teacher")
     refuse_inputs(out, filter(None, [*games, start, None if teacher is None else str(teacher)]))
     device = chosen_device(device)
-    chosen = _settings(training, settings if teacher is None else taught)
+    kept = teacher is None and any(map(is_answers, games))
+    chosen = _settings(
+        training, settings, taught, labelling, teacher=teacher is not None, kept=kept
+    )
     first = None if start is None else DeepNetwork.load(start)
     check_design(chosen, None if first is None else first.design_)
-    data, master = {}, None
+    sources: list[list[Shard]] = []
+    if not kept:
+        shards = folder.with_name(folder.name + "-shards")
+        sources = [shards_of(p, shards, partial(make, [p]), scorer, confirmed) for p in games]
+    data = {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
+    answers = Answers.find(games) if kept else None
     if teacher is not None:
-        from tengen.network.katago import Teacher
-
-        master = Teacher(teacher, source=teacher_source)
-        data["teacher"] = master.fingerprint
-    shards = folder.with_name(folder.name + "-shards")
-    sources = [shards_of(p, shards, partial(make, [p]), scorer, confirmed) for p in games]
-    data |= {f"games {i}": fingerprint_of(source) for i, source in enumerate(sources)}
+        place = out if answers_only else folder.with_name(folder.name + "-answers")
+        if training.resume and is_answers(place):
+            labelling = Answers.find([place]).settings_with(labelling, training.given)
+        answers = label(
+            list(itertools.chain(*sources)), Teacher(teacher, source=teacher_source), labelling,
+            place, device=device, on_row=lambda row: shown.remark(_batch_line(row, 0)),
+        )  # fmt: skip
+    if answers is not None and answers_only:
+        result = {"games": answers.games, "positions": answers.positions}
+        shown.result({"answers": str(out), **result}, f"Answers in {out}")
+        return
+    if answers is not None:
+        data = {"answers": answers.fingerprint}
     data |= {} if start is None else {"start": Path(start).stem}
     network = DeepNetwork(settings=chosen)
-    learner = "network" if teacher is None else "network with a teacher"
+    learner = "network" if answers is None else "network with a teacher"
     with Run.open(folder, learner, chosen, data=data, resume=training.resume) as held:
         network.fit(
-            sources, teacher=master, device=device, start=first, run=held,
+            sources if answers is None else answers, device=device, start=first, run=held,
             on_row=lambda row: shown.remark(_batch_line(row, chosen.steps)),
         )  # fmt: skip
-        number = _games_learned_from(sources, taught=teacher is not None)
+        number = sum(map(len, itertools.chain(*sources))) if answers is None else answers.games
         read = f"{number} games of {', '.join(Path(path).name for path in games)}"
         network.save(out, name=out.stem, data=read)
     shown.result({"model": str(out), "games": number, "free_parameters": network.free_parameters})
@@ -100,20 +125,21 @@ def _show_shards(made: Made, out: Path, shown: Shown) -> None:
     shown.result(result | {name: getattr(made, name) for name in numbers}, f"Shards in {out}")
 
 
-def _games_learned_from(sources: list[list[Shard]], *, taught: bool) -> int:
-    """Return the number of games; a teacher is asked on the most frequent board size only."""
-    from tengen.network.shards import main_board
-
-    used = [shard for source in sources for shard in source]
-    return sum(map(len, main_board(used) if taught else used))
-
-
 def _settings(
-    training: RunOfModel, chosen: NetworkSettings | DistillationSettings
+    training: RunOfModel,
+    settings: NetworkSettings,
+    taught: DistillationSettings,
+    labelling: LabellingSettings,
+    *,
+    teacher: bool,
+    kept: bool,
 ) -> NetworkSettings | DistillationSettings:
     """Return the settings of a training; refuse options that it has no use for."""
-    for name in sorted(training.given - {field.name for field in fields(chosen)}):
-        why = "needs" if isinstance(chosen, NetworkSettings) else "has no use with"
+    chosen: NetworkSettings | DistillationSettings = taught if teacher or kept else settings
+    labels = {field.name for field in fields(labelling)}
+    useful = {field.name for field in fields(chosen)} | (labels if teacher else set())
+    for name in sorted(training.given - useful):
+        why = "needs" if chosen is settings or name in labels else "has no use with"
         raise SpecError(f"--{name.replace('_', '-')} {why} --teacher")
     return training.settings(training.folder, chosen)
 

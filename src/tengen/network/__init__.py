@@ -1,7 +1,8 @@
 """A network, equivariant under the board's symmetries, for moves, winner, score and ownership.
 
 `learner` is the model, `engine` evaluates it on the processor, `training` and `distillation` teach
-it, with PyTorch. Search is in `players`, learning without games in `self_play`.
+it, with PyTorch; `labelling` asks the teacher that `distillation` learns from. Search is in
+`players`, learning without games in `self_play`.
 """
 
 from __future__ import annotations

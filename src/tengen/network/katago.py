@@ -220,7 +220,7 @@ class _Norm(_Layer):
         self.keep(factor=factor[:, None, None], addend=(bias - mean * factor)[:, None, None])
 
     def forward(self, x: Tensor) -> Tensor:
-        return x * self.factor.to(x.dtype) + self.addend.to(x.dtype)
+        return torch.addcmul(self.addend.to(x.dtype), x, self.factor.to(x.dtype))
 
 
 class _Activation(_Layer):
@@ -292,9 +292,8 @@ class _RootMeanSquare(_Layer):
         self.keep(weight=read.floats(count))
 
     def forward(self, x: Tensor) -> Tensor:
-        exact = x.float()
-        size = (exact * exact).mean(-1, keepdim=True) + self.epsilon
-        return (exact * torch.rsqrt(size) * self.weight).to(x.dtype)
+        with torch.autocast(x.device.type, enabled=False):  # one kernel, exact inside
+            return F.rms_norm(x, x.shape[-1:], self.weight.to(x.dtype), self.epsilon)
 
 
 class _Attention(_Layer):

@@ -15,7 +15,7 @@ from tengen.board import BLACK, Board
 from tengen.board.coordinates import elements, transform
 from tengen.board.playouts import play_random
 from tengen.errors import ModelError, SpecError
-from tengen.models.settings import from_plain, to_plain
+from tengen.models.settings import from_recipe, to_plain
 from tengen.models.store import Card, StoredLearner, Tensors, View, check_shapes
 from tengen.network import layers
 from tengen.network.engine import (
@@ -35,11 +35,11 @@ from tengen.network.settings import (
     NetworkSettings,
     check_design,
 )
-from tengen.network.shards import LARGEST, SMALLEST, Shard, main_board
+from tengen.network.shards import LARGEST, SMALLEST, Shard
 
 if TYPE_CHECKING:
     from tengen.models.runs import Run
-    from tengen.network.katago import Teacher
+    from tengen.network.labelling import Answers
 
 _Settings = NetworkSettings | DistillationSettings
 
@@ -88,38 +88,38 @@ class DeepNetwork(StoredLearner):
 
     def fit(
         self,
-        shards: Sequence[Sequence[Shard]],
+        data: Sequence[Sequence[Shard]] | Answers,
         *,
-        teacher: Teacher | None = None,
         device: str = "auto",
         start: DeepNetwork | None = None,
         run: Run[Any] | None = None,
         on_row: Callable[[dict[str, Any]], None] = lambda row: None,
     ) -> Self:
-        """Train on sources of games, each a list of shards, starting from the weights of `start`.
+        """Train on sources of games, each a list of shards, or on a teacher's answers.
 
-        With a `teacher` (see `katago`), learn its answers for the games on the most frequent board
-        size.
+        It starts from the weights of `start`, if given. `labelling` gets answers.
         """
         torch_or_refuse()
         from tengen.network.distillation import distil
+        from tengen.network.labelling import Answers
         from tengen.network.training import fit
 
-        default: _Settings = NetworkSettings() if teacher is None else DistillationSettings()
+        default: _Settings = NetworkSettings()
+        if isinstance(data, Answers):
+            default = DistillationSettings()
         settings = self.settings or default
         if type(settings) is not type(default):
             raise SpecError("NetworkSettings are for games, DistillationSettings for a teacher")
         check_design(settings, None if start is None else start.design_)
         first = None if start is None else start.weights_
-        place = chosen_device(device)
-        options: Any = {"device": place, "run": run, "on_row": on_row, "start": first}
-        if isinstance(settings, NetworkSettings):
-            self.weights_ = fit(shards, settings, **options)
+        options: Any = {"device": chosen_device(device), "run": run, "on_row": on_row}
+        if isinstance(data, Answers):
+            assert isinstance(settings, DistillationSettings)
+            self.weights_ = distil(data, settings, start=first, **options)
+            self.teacher_ = data.teacher
         else:
-            assert teacher is not None
-            used = main_board(shard for source in shards for shard in source)
-            self.weights_ = distil(used, teacher, settings, **options)
-            self.teacher_ = teacher.about
+            assert isinstance(settings, NetworkSettings)
+            self.weights_ = fit(data, settings, start=first, **options)
         self.design_ = DESIGNS[settings.design]
         self._engine = self._on_gpu = None
         return self
@@ -243,7 +243,7 @@ class DeepNetwork(StoredLearner):
             design = Design(**card.recipe["design"])
             stored, teacher = card.recipe.get("settings"), str(card.recipe.get("teacher", ""))
             kind: type[_Settings] = DistillationSettings if teacher else NetworkSettings
-            settings = None if stored is None else from_plain(kind, stored)
+            settings = None if stored is None else from_recipe(kind, stored)
         except (KeyError, TypeError, SpecError) as wrong:
             raise ModelError(f"its card names no design we know ({wrong})") from None
         made = cls(settings=settings)

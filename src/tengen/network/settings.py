@@ -102,6 +102,23 @@ class NetworkSettings(CheckedSettings):
 
 
 @dataclass(frozen=True)
+class LabellingSettings(CheckedSettings):
+    """Which positions a teacher is asked about."""
+
+    positions: int = setting(12_000_000, "Positions of the games to label (--teacher).", least=1)
+    share: float = setting(
+        1.0, "Share of a game's positions to label (--teacher).", least=0.001, most=1
+    )
+    chunk: int = setting(1024, "Games that are labelled together (--teacher).", least=1)
+    games_9x9: int = setting(16_384, "Games the teacher plays on 9x9 (--teacher).", least=0)
+    games_13x13: int = setting(8192, "Games the teacher plays on 13x13 (--teacher).", least=0)
+    continuations: int = setting(
+        8192, "Games the teacher continues from the games (--teacher).", least=0
+    )
+    seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
+
+
+@dataclass(frozen=True)
 class DistillationSettings(CheckedSettings):
     """Everything that decides what a network learns from a teacher's answers."""
 
@@ -120,14 +137,6 @@ class DistillationSettings(CheckedSettings):
     batch: int = setting(2048, "Positions in a batch.", least=1)
     rate: float = setting(3.5e-3, "Learning rate, before it falls.", least=0)
     decay: float = setting(1e-2, "Weight decay, times the rate.", least=0)
-    positions: int = setting(12_000_000, "Positions of the games to label (--teacher).", least=1)
-    reuse: float = setting(
-        3.0, "Times a position is drawn before more are labelled (--teacher).", least=0.1
-    )
-    chunk: int = setting(1024, "Games that are labelled together (--teacher).", least=1)
-    games_9x9: int = setting(16_384, "Games the teacher plays on 9x9.", least=0)
-    games_13x13: int = setting(8192, "Games the teacher plays on 13x13.", least=0)
-    continuations: int = setting(8192, "Games the teacher continues from the games.", least=0)
     seed: int = setting(1, "Every random choice follows from it.", least=0, most=2**40)
 
 
