@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -90,6 +90,14 @@ def write_network(path: Path, *, version: int = 8, seed: int = 1, layers: str = 
             parts += [f"layer {' '.join(map(str, sizes))}\n".encode(), tensor(*sizes)]
     path.write_bytes(gzip.compress(b"".join(parts)))
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small tensors only wait for more
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -504,7 +505,7 @@ def label(
         todo = [(file, part) for file, part in parts if not file.exists()]
         # The processor prepares a part while a GPU works on the one before.
         coming = [ahead.submit(part.prepare) for _, part in todo[:1]]
-        for (file, part), after in zip(todo, [*todo[1:], None], strict=True):
+        for (file, part), after in zip_longest(todo, todo[1:]):
             prepared = coming.pop().result()
             if after is not None:
                 coming.append(ahead.submit(after[1].prepare))
