@@ -22,6 +22,7 @@ from tests.web.conftest import Server
 from tengen.cli import run
 from tengen.web import security
 
+SGF = {"content-type": "application/x-go-sgf"}
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
 
 
@@ -84,9 +85,9 @@ def test_an_archive_with_false_sizes_is_refused_at_once(client):
     member.size = 2**40
     lie = member.tobuf() + b"(;SZ[9];B[ee])" + b"\0" * 2000
     for way in ("/api/reviews", "/api/records", "/api/games/upload"):
-        answer = client.post(f"{way}?name=big.tar", content=lie)
+        answer = client.post(f"{way}?name=big.tar", content=lie, headers=SGF)
         assert answer.status_code == 422 and "damaged archive" in answer.json()["detail"]
-    assert client.post("/api/collections?name=big.tar", content=lie).status_code == 422
+    assert client.post("/api/collections?name=big.tar", content=lie, headers=SGF).status_code == 422
 
 
 def test_uploads_are_read_outside_of_the_event_loop(server, client):
@@ -104,8 +105,8 @@ def test_uploads_are_read_outside_of_the_event_loop(server, client):
     second = threading.Thread(target=look, daemon=True)
     second.start()
     begun = time.monotonic()
-    client.post("/api/reviews?name=nested.sgf", content=nested)
-    client.post("/api/reviews?name=bytes.sgf", content=b"\xff" * 7_900_000)
+    client.post("/api/reviews?name=nested.sgf", content=nested, headers=SGF)
+    client.post("/api/reviews?name=bytes.sgf", content=b"\xff" * 7_900_000, headers=SGF)
     ended.set()
     second.join()
     # Other clients were served meanwhile, not after it.
@@ -136,7 +137,7 @@ def test_on_a_full_disk_nothing_is_shown_that_is_not_stored(own_server, wait_for
             answer = client.post(path, json=body)
             assert answer.status_code == 507 and "is the disk full?" in answer.json()["detail"]
         sgf = b"(;SZ[5];B[cc])"
-        refused = client.post("/api/reviews?name=a.sgf", content=sgf)
+        refused = client.post("/api/reviews?name=a.sgf", content=sgf, headers=SGF)
         assert refused.status_code in (422, 507) and refused.json()["detail"]
         assert client.get(way).json() == before
         assert (len(client.get("/api/games").json()), client.get("/api/reviews").json()) == (1, [])
