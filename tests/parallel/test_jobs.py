@@ -77,7 +77,9 @@ def test_a_round_that_was_left_early_leaves_nothing_to_the_next(ordered: bool) -
 
 def test_killed_workers_are_replaced_and_their_jobs_done_once_each(tmp_path: Path) -> None:
     jobs = [(i, str(tmp_path)) for i in range(12)]
-    assert list(map_jobs(die_once, jobs, workers=2)) == [i * i for i in range(12)]
+    # A killed worker takes the jobs beside it along, so one job may be lost as often as all die.
+    results = map_jobs(die_once, jobs, workers=2, retries=len(jobs))
+    assert list(results) == [i * i for i in range(12)]
 
 
 def test_a_job_that_always_kills_its_worker_is_given_up() -> None:

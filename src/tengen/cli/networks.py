@@ -66,6 +66,9 @@ def train_network(
     if shards_only:
         _show_shards(make(games, out), out, shown)
         return
+    if answers_only and teacher is None:
+        raise SpecError("--answers-only needs --teacher")
+    refuse_inputs(out, filter(None, [*games, start, None if teacher is None else str(teacher)]))
     need("torch", "torch")
     from tengen.models import Run
     from tengen.network import DeepNetwork
@@ -75,9 +78,6 @@ def train_network(
     from tengen.network.settings import check_design
     from tengen.network.shards import fingerprint_of, shards_of
 
-    if answers_only and teacher is None:
-        raise SpecError("--answers-only needs --teacher")
-    refuse_inputs(out, filter(None, [*games, start, None if teacher is None else str(teacher)]))
     device = chosen_device(device)
     kept = teacher is None and any(map(is_answers, games))
     chosen = _settings(
