@@ -45,7 +45,7 @@ def test_a_review_of_a_long_game_with_scrubbing(
     page = open_page(f"{server.url}/#/review/{made['id']}")
     page.locator(".title", has_text="onerror").wait_for()
     assert page.title() == "Review · Tengen"
-    done = page.get_by_role("link", name="Annotated SGF")
+    done = page.get_by_role("button", name="Annotated SGF")
     # How far it is; on a busy machine it may be done before the page is there.
     page.get_by_text("of 201").or_(done).first.wait_for()
     done.wait_for()

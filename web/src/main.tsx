@@ -3,7 +3,7 @@
 import "../node_modules/@sabaki/shudan/css/goban.css";
 import "./style.css";
 import { render, type ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, backend, use, type Review } from "./api";
 import type { Backend } from "./backend";
 import { ApiPage } from "./apipage";
@@ -78,7 +78,8 @@ function useHash(): [string, string] {
     return [Object.hasOwn(VIEWS, name) && backend.offers(name) ? name : "home", decoded(argument)];
   };
   const [place, setPlace] = useState(read);
-  useEffect(() => {
+  // Before the first paint, or a change of the address right after loading would be missed.
+  useLayoutEffect(() => {
     const follow = () => {
       setPlace(read());
       scrollTo(0, 0);
