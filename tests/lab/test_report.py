@@ -38,6 +38,12 @@ def test_an_effect_must_stand_among_those_of_its_table(rows: Evidence) -> None:
     assert found[0].verdict == AGREES and [each.claim.id for each in found][1] == "c0"
 
 
+def test_a_rate_on_other_games_has_no_verdict(rows: Evidence) -> None:
+    claim = Claim("a", "Table 1", "what", 0.3, comparable=False)
+    found = claim_result(claim, Estimate.of([0.35, 0.351, 0.352]), rows, full=True)
+    assert found.verdict == UNDECIDED
+
+
 def test_a_claim_shows_its_units_and_its_power(rows: Evidence) -> None:
     shown = claim_row(result(rows, "a", "Table 1", WEAK))
     assert shown[0] == "Table 1: what" and shown[1] == "75.0 %"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.extensions import ExtensionError
-from tengen.lab.decisions import Estimate, decide
+from tengen.lab.decisions import UNDECIDED, Estimate, decide
 from tengen.lab.evidence import Evidence
 from tengen.lab.formatting import show, show_estimate
 from tengen.lab.papers import Claim, Paper, data_folder, papers
@@ -39,6 +39,8 @@ class ClaimResult:
     @property
     def verdict(self) -> str:
         """One of `decisions.VERDICTS`."""
+        if not self.claim.comparable:
+            return UNDECIDED
         return decide(
             self.claim.figure, self.ours, no_effect=self.claim.no_effect, full=self.full,
             aim=self.claim.aim, significant=self.significant,
