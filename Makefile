@@ -96,7 +96,7 @@ test-oldest test-newest:  ## the quick tests with the lowest versions that pypro
 test-slow: setup  ## thousands of games, kills, clusters
 	$(BIN)/pytest -m slow
 
-test-hostile: setup  ## thousands of damaged inputs, kills and full disks, in 40 minutes
+test-hostile: setup  ## thousands of damaged inputs, kills and full disks
 	$(PYTEST) --hypothesis-profile hostile tests/robustness tests/web/test_damaged_requests.py
 
 coverage: setup  ## lines outside kernels that the tests run
