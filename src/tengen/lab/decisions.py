@@ -14,8 +14,8 @@ one tournament. Intervals are at 95 %.
 
 Where a table has several claims, an effect must also stand by Holm's rule among them. A figure
 without an opposite, such as a number of weights, has no figure of no effect: it agrees, or is
-better or worse. A rate on games that are not the paper's is undecided, however precise it is:
-those games may be easier.
+better or worse. A rate on games that are not the paper's, or a time on another processor, is
+undecided, however precise it is: those games may be easier.
 """
 
 from __future__ import annotations

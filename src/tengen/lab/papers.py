@@ -38,7 +38,7 @@ class Claim:
     unit: str = ""  # "%" shows a fraction as a percentage
     aim: int = 1  # +1: more is better, -1: less is
     headline: bool = False  # shown where all papers are
-    comparable: bool = True  # not so a rate on games that are not the paper's: it has no verdict
+    comparable: bool = True  # not so rates on other games or times on another processor
 
     def named(self, name: str) -> Claim:
         """Return a copy with {} replaced by a name."""

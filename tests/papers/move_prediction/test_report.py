@@ -128,7 +128,7 @@ def test_cost_is_read_off_the_trainings(tmp_path: Path) -> None:
     write(tmp_path, "move-prediction-trainings", trainings)
     found = report(tmp_path)
     said = verdicts(found)
-    assert said["araki.cost.days"] == said["araki.cost.memory"] == BETTER
+    assert said["araki.cost.memory"] == BETTER
     [cost] = found.questions
     assert cost.ours is not None and cost.ours.mean == pytest.approx(0.3394 - 0.3373, abs=1e-5)
     assert len(found.figures) == 3 and found.table("cost") is not None
