@@ -15,7 +15,8 @@ one tournament. Intervals are at 95 %.
 Where a table has several claims, an effect must also stand by Holm's rule among them. A figure
 without an opposite, such as a number of weights, has no figure of no effect: it agrees, or is
 better or worse. A rate on games that are not the paper's, or a time on another processor, is
-undecided, however precise it is: those games may be easier.
+undecided, however precise it is: those games may be easier. (This clause alone is younger than
+the runs of move prediction that it judges; it takes verdicts away and gives none.)
 """
 
 from __future__ import annotations
