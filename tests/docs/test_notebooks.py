@@ -34,5 +34,10 @@ def test_a_kernel_runs_them_and_displays_what_they_end_with(path: Path, tmp_path
 
     book = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(book, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
-    shown = [kind for cell in book.cells for out in cell.get("outputs", []) for kind in out.get("data", {})]
+    shown = [
+        kind
+        for cell in book.cells
+        for out in cell.get("outputs", [])
+        for kind in out.get("data", {})
+    ]
     assert {"text/html", "image/svg+xml", "image/png"} & set(shown)
