@@ -1,11 +1,11 @@
 """Compare the built-in expert with GNU Go finishing the same openings, and GNU Go with itself.
 
-    python benchmarks/expert_against_gnugo.py [--openings 200] [--level 1] [--out FILE.jsonl]
+    python benchmarks/expert_against_gnugo.py [--openings 200] [--level 1] --rows FOLDER
 
 Openings of 20 plies on 9x9, komi 5.5, half by `random` and half by `maxlib`, are finished by GNU Go
 for both sides (area count of the last position; it captures what is dead), by GNU Go again with
-another random seed, and by the expert. Every game is a line of the output file, so that a stopped
-run goes on where it was.
+another random seed, and by the expert. Every opening is a row. GNU Go's games are kept in `--out`,
+so that a stopped run goes on where it was.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from tengen.board import Board
+from tengen.lab.evidence import record_of, write_evidence
 from tengen.players import gnugo, make_expert, make_player
-from tengen.statistics import wilson
 
 PLIES, SIZE, KOMI = 20, 9, 5.5
 
@@ -44,23 +44,16 @@ def finish_by_gnugo(level: int, board: Board, seed: int, engine: list[object]) -
     return board.area_score()
 
 
-def report(label: str, a: np.ndarray, b: np.ndarray) -> dict[str, object]:
-    """Print and return how well two judges agree."""
-    same = int(((a > 0) == (b > 0)).sum())
-    low, high = wilson(same, len(a))
-    r = float(np.corrcoef(a, b)[0, 1])
-    print(f"{label:34s} winner {same / len(a):.3f} [{low:.3f}, {high:.3f}]  correlation {r:.3f}")
-    return {"label": label, "winner": same / len(a), "interval": [low, high], "correlation": r}
-
-
 def main() -> None:
-    """Run what is missing and print the comparison."""
+    """Run what is missing, and write the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--openings", type=int, default=200)
     parser.add_argument("--seed", type=int, default=2003)
     parser.add_argument("--level", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("runs/expert-against-gnugo.jsonl"))
+    parser.add_argument("--rows", type=Path, required=True)
     arguments = parser.parse_args()
+    began = time.perf_counter()
     boards = [opening(arguments.seed, i) for i in range(arguments.openings)]
     rows: dict[tuple[int, int], float] = {}
     if arguments.out.exists():
@@ -80,21 +73,25 @@ def main() -> None:
                     file.write(json.dumps({**row, "run": run, "score": score}) + "\n")
     if engine:
         engine[0].close()  # type: ignore[attr-defined]
-    first = np.array([rows[i, 0] for i in range(len(boards))])
-    second = np.array([rows[i, 1] for i in range(len(boards))])
-    expert = make_expert("builtin")
-    expert.finish(boards[:1], [0])
-    start = time.process_time()
-    ours = expert.finish(boards, range(len(boards)))
-    spent = (time.process_time() - start) / len(boards)
-    print(
-        f"{len(boards)} openings of {PLIES} plies on {SIZE}x{SIZE}, GNU Go level {arguments.level}"
+    ours = make_expert("builtin").finish(boards, range(len(boards)))
+    record = record_of(
+        f"python benchmarks/expert_against_gnugo.py --openings {len(boards)} "
+        f"--seed {arguments.seed} --level {arguments.level}",
+        [arguments.seed],
+        {"openings": len(boards), "level": arguments.level, "plies": PLIES, "komi": KOMI},
+        seconds=time.perf_counter() - began,
+        cpu_seconds=None,  # GNU Go's is not measured
     )
-    report("expert and GNU Go", ours, first)
-    report("  openings by random", ours[::2], first[::2])
-    report("  openings by maxlib", ours[1::2], first[1::2])
-    report("GNU Go and itself, other seed", second, first)
-    print(f"expert: {1000 * spent:.1f} ms of processor time an opening")
+    found = (
+        {
+            "opening": "maxlib" if i % 2 else "random",
+            "gnugo": rows[i, 0],
+            "gnugo_again": rows[i, 1],
+            "expert": float(score),
+        }
+        for i, score in enumerate(ours)
+    )
+    write_evidence(arguments.rows, found, record)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,24 @@
 """Measure what a network knows of score and owners half way through games; other positions not.
 
     tengen train network --shards-only kgs6d-scored-dev.sgf --out shards/scored
-    tengen train network --shards-only kgs6d-train.sgf --out shards/kgs
-    python benchmarks/half_way.py shards/scored --learned shards/kgs --model tengen-large
+    tengen train network --shards-only kgs6d-dev.sgf --out shards/dev
+    python benchmarks/half_way.py shards/scored --held-out shards/dev --rows large-scored
 
-Games whose count the scorer confirms, the position after half of the moves. With `--learned` the
-games that are in those shards too (the same first moves) are told apart from the others.
+Games whose count the scorer confirms, the position after half of the moves. Games that are in the
+shards of `--held-out` too (the same first moves) are marked. Every game is a row.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
+from tengen.lab.evidence import record_of, write_evidence
 from tengen.network import DeepNetwork, Shard, read_shards
 from tengen.network.evaluation import HALF
 
@@ -43,33 +45,36 @@ def measured(network: DeepNetwork, shard: Shard) -> Iterator[tuple[int, float, f
         decided = truth != 0
         right = (sign * said.ownership[0][decided] > 0) == (truth[decided] > 0)
         error = abs(sign * float(said.score[0]) - float(shard.score[game]))
-        yield game, 100 * float(right.mean()), error
+        yield game, float(right.mean()), error
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and write the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("shards", type=Path)
-    parser.add_argument("--learned", type=Path, nargs="*", default=[])
+    parser.add_argument("--held-out", type=Path, nargs="*", default=[])
     parser.add_argument("--model", default="tengen-large")
+    parser.add_argument("--rows", type=Path, required=True)
     options = parser.parse_args()
+    began, spent = time.perf_counter(), time.process_time()
     network = DeepNetwork.load(options.model)
-    known = {game for shard in read_shards(options.learned) for game in beginnings(shard)}
+    unseen = {game for shard in read_shards(options.held_out) for game in beginnings(shard)}
     rows = []
     for shard in read_shards([options.shards]):
         names = beginnings(shard)
-        rows += [(names[game] in known, *found) for game, *found in measured(network, shard)]
-    table = np.array(rows, np.float64)
-    parts = {"all": table}
-    if options.learned:
-        parts |= {"learned from": table[table[:, 0] == 1], "others": table[table[:, 0] == 0]}
-    for name, part in parts.items():
-        off = 1.96 * part.std(0) / max(len(part), 1) ** 0.5
-        owners, score = part.mean(0)[1:]
-        print(
-            f"{name}: {len(part)} games, owners {owners:.2f} ± {off[1]:.2f} %, "
-            f"score {score:.2f} ± {off[2]:.2f} points"
-        )
+        for game, owners, error in measured(network, shard):
+            held_out = int(names[game] in unseen)
+            rows.append({"held_out": held_out, "ownership": owners, "score_error": error})
+    folders = [options.shards.name, *(folder.name for folder in options.held_out)]
+    run = record_of(
+        f"python benchmarks/half_way.py {folders[0]} --held-out {' '.join(folders[1:])} "
+        f"--model {options.model}",
+        [],
+        {"model": options.model, "games": folders},
+        seconds=time.perf_counter() - began,
+        cpu_seconds=time.process_time() - spent,
+    )
+    write_evidence(options.rows, rows, run)
 
 
 if __name__ == "__main__":

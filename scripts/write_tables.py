@@ -11,8 +11,10 @@ rows ladder SIZE                                a shipped ladder
 rows levels all                                 the levels of `tengen` on the shipped ladders
 rows ranks all                                  the lines that ranks are estimated from, tested
 rows matches PART                               matches, from `matches.toml`; or headlines
-rows networks moves|nine|halfway                networks measured on games
+rows networks moves|nine|halfway|teacher        networks measured on games
 rows study tying|sizes|inputs|games             trainings of the network study
+rows expert all                                 the built-in expert against GNU Go
+rows finished all                               records that are called finished
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from scipy.stats import pearsonr
 
 from tengen.arena import Database, results_of
 from tengen.arena.placing import rank_of, recorded, shipped_ladder
 from tengen.lab.decisions import Estimate
-from tengen.lab.evidence import find_evidence
+from tengen.lab.evidence import Evidence, find_evidence
 from tengen.lab.formatting import percent, show, show_estimate
 from tengen.lab.papers import papers
 from tengen.lab.report import (
@@ -51,7 +53,7 @@ from tengen.statistics import wilson
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _SIDE_MOVES = {"9x9": 25, "19x19": 110}  # of one side of a whole game, about
-_PART = re.compile(r"(<!-- rows ([\w-]+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
+PART = re.compile(r"(<!-- rows ([\w-]+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 
 
 def written(text: str, links: str = "") -> str:
@@ -60,6 +62,8 @@ def written(text: str, links: str = "") -> str:
     def part(found: re.Match[str]) -> str:
         source, name = found[2], found[3]
         wide = {
+            "expert": lambda _: _expert(),
+            "finished": lambda _: _finished(),
             "all": lambda _: _headlines(links),
             "one": lambda _: _headlines(links, most=1),
             "ladder": _ladder,
@@ -72,7 +76,7 @@ def written(text: str, links: str = "") -> str:
         text = wide[source](name) if source in wide else _of_paper(source, name)
         return found[1] + text + found[4]
 
-    return _PART.sub(part, text)
+    return PART.sub(part, text)
 
 
 @cache
@@ -203,41 +207,108 @@ def _won(match: dict[str, Any]) -> str:
     return f"{match['won']} of {match['games']} [{100 * low:.0f}, {100 * high:.0f}]"
 
 
+_DATA = ROOT / "docs" / "results" / "data"
+
+
+def _evidence(names: Sequence[str]) -> list[Evidence]:
+    """Return the recorded rows of some folders in `docs/results/data`."""
+    return [found for name in names if (found := find_evidence(_DATA, name))]
+
+
 _NETWORKS = {
     "moves": ("large-kgs", "large-tom", "judge-kgs", "judge-tom", "small-kgs", "small-tom"),
     "nine": ("judge-9x9", "small-9x9", "large-9x9"),
-    "halfway": ("large-scored", "small-scored"),
 }
 """Folders of rows, one per game, that `tengen evaluate network --rows` wrote."""
 
 
 def _networks(part: str) -> str:
     """Return what networks predict; the independent unit is a game."""
-    rows = []
-    for name in _NETWORKS[part]:
-        games = find_evidence(ROOT / "docs" / "results" / "data", name)
-        if games is None:
-            continue
-        how, moves = games.run.settings, games["moves"]
-        row = [how["model"], ", ".join(Path(each).stem for each in how["games"])]
-        if part == "halfway":
-            known = ~np.isnan(games["score_error"])
-            error = Estimate.of(games["score_error"][known])
-            owners = Estimate.shares(games["ownership"][known])
-            row += [f"{known.sum()}", show_estimate(error, "points"), show_estimate(owners, "%")]
-        else:
-            first = Estimate.ratio(games["top1"], moves)
-            five = Estimate.ratio(games["top5"], moves)
-            loss = games["log_loss"].sum() / moves.sum()
-            winner = Estimate.ratio(games["winner"], games["decided"])
-            row += [f"{len(games)}", f"{moves.sum():,}", show_estimate(first, "%")]
-            row += [percent(five.mean), f"{loss:.3f}", show_estimate(winner, "%")]
-        rows.append(row)
-    head = ["network", "games of", "number"]
     if part == "halfway":
-        return _table([*head, "mean error of the score", "owners right"], rows)
-    head += ["positions", "first choice", "first five", "log loss", "winner"]
+        return _halfway()
+    if part == "teacher":
+        return _teacher()
+    rows = []
+    for games in _evidence(_NETWORKS[part]):
+        how, moves = games.run.settings, games["moves"]
+        first = Estimate.ratio(games["top1"], moves)
+        five = Estimate.ratio(games["top5"], moves)
+        loss = games["log_loss"].sum() / moves.sum()
+        winner = Estimate.ratio(games["winner"], games["decided"])
+        row = [how["model"], ", ".join(Path(each).stem for each in how["games"])]
+        row += [f"{len(games)}", f"{moves.sum():,}", show_estimate(first, "%")]
+        row += [percent(five.mean), f"{loss:.3f}", show_estimate(winner, "%")]
+        rows.append(row)
+    head = ["network", "games of", "number", "positions"]
+    return _table([*head, "first choice", "first five", "log loss", "winner"], rows)
+
+
+def _halfway() -> str:
+    """Return how well networks know score and owners, from rows of `benchmarks/half_way.py`."""
+    rows = []
+    for games in _evidence(["judge-scored", "large-scored", "small-scored"]):
+        for name, part in (("all", games), ("held out", games.where(held_out=1))):
+            error = show_estimate(Estimate.of(part["score_error"]), "points")
+            owners = show_estimate(Estimate.shares(part["ownership"]), "%")
+            rows.append([games.run.settings["model"], name, f"{len(part)}", error, owners])
+    head = ["network", "games of kgs6d-scored-dev", "number"]
+    return _table([*head, "mean error of the score", "owners right"], rows)
+
+
+def _teacher() -> str:
+    """Return how close a network is to its teacher, by `benchmarks/judge_agreement.py`."""
+    rows = []
+    for games in _evidence(["teacher-kgs", "teacher-9x9"]):
+        how, positions = games.run.settings, games["positions"]
+        same, played, winner, lead = (
+            Estimate.ratio(games[name], positions)
+            for name in ("teachers_choice", "move_played", "winner_off", "lead_off")
+        )
+        row = [
+            ", ".join(how["games"]),
+            f"{len(games)}",
+            f"{positions.sum():,}",
+            show_estimate(same, "%"),
+        ]
+        row += [show_estimate(lead, "points"), show_estimate(winner, "%")]
+        rows.append([*row, show_estimate(played, "%")])
+    head = ["games of", "number", "positions", "the teacher's first choice", "lead off by"]
+    return _table([*head, "winning probability off by", "people's move"], rows)
+
+
+def _expert() -> str:
+    """Return how well the expert and GNU Go agree, by `benchmarks/expert_against_gnugo.py`."""
+    rows = []
+    for games in _evidence(["expert"]):
+        kinds = {"expert, all openings": games}
+        for name, part in games.groups("opening"):
+            kinds[f"expert, openings by `{name}`"] = part
+        compared = [(name, part["expert"], part["gnugo"]) for name, part in kinds.items()]
+        itself = ("GNU Go itself, other random seed", games["gnugo_again"], games["gnugo"])
+        for name, ours, theirs in [*compared, itself]:
+            same = int(((ours > 0) == (theirs > 0)).sum())
+            correlation = pearsonr(ours, theirs)
+            interval = correlation.confidence_interval()
+            shown = f"{correlation.statistic:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+            rate = show_estimate(Estimate.rate(same, len(ours)), "%")
+            rows.append([name, len(ours), rate, shown])
+    head = ["agreement with GNU Go, level 1", "openings", "same winner", "correlation of scores"]
     return _table(head, rows)
+
+
+def _finished() -> str:
+    """Return how many records are called finished, by `benchmarks/finished.py`."""
+    rows = []
+    for records in _evidence(["finished-kgs", "finished-9x9", "finished-9x9-alone"]):
+        how, whole = records.run.settings, records["share"] == 1
+        name = f"{Path(how['games']).stem}, {whole.sum()}"
+        row = [name if how["network"] else f"{name}, `--without-network`"]
+        for _, part in records.groups("share"):
+            called = Estimate.rate(int(part["finished"].sum()), len(part))
+            row.append(show_estimate(called, "%"))
+        rows.append(row)
+    shares = ["40 % of the moves", "65 %", "85 %", "all, no passes"]
+    return _table(["games", *shares], rows)
 
 
 _STUDY = {

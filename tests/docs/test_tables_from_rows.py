@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "write_tables.py"
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "write_tables.py"
 SPEC = importlib.util.spec_from_file_location("write_tables", SCRIPT)
 assert SPEC is not None and SPEC.loader is not None
 write_tables = importlib.util.module_from_spec(SPEC)
@@ -26,6 +28,37 @@ def test_what_is_not_in_the_rows_is_replaced() -> None:
     written = write_tables.written(page)
     assert "typed" not in written and "Table I" in written
     assert written.startswith("a\n") and written.endswith("<!-- end -->\nb\n")
+
+
+TYPED = re.compile(
+    r"\[-?[\d.]+, -?[\d.]+\]"  # an interval
+    r"|\d ± ?\d"
+    r"|^\|.*\d ?%"  # a rate in a table
+    r"|^\|.*\b\d+ of \d+\b",
+    re.M,
+)
+MEASURED = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs" / "results").glob("*.md")),
+    *sorted((ROOT / "docs" / "papers").glob("*.md")),
+]
+
+
+def typed(page: str) -> list[str]:
+    """Return what looks like a figure of an experiment and stands outside of written parts."""
+    return [found[0] for found in TYPED.finditer(write_tables.PART.sub("", page))]
+
+
+@pytest.mark.parametrize("page", MEASURED, ids=lambda page: page.name)
+def test_no_figure_is_typed(page: Path) -> None:
+    assert not typed(page.read_text(encoding="utf-8"))
+
+
+def test_the_check_finds_typed_figures() -> None:
+    rows = "<!-- rows paper claims -->\n| 30 % [20, 40] |\n<!-- end -->\n"
+    assert not typed(f"of 95 %\n{rows}")
+    for figure in ("30 % [20, 40]", "| a | 30 % |", "| 3 of 40 |", "0.3 ± 0.1"):
+        assert len(typed(rows + figure)) == 1
 
 
 def test_there_are_such_pages() -> None:

@@ -65,13 +65,15 @@ def record_of(
     settings: Mapping[str, Any],
     *,
     seconds: float,
-    cpu_seconds: float,
+    cpu_seconds: float | None,
 ) -> RunRecord:
     """Describe a run that has just ended on this machine; `write_evidence` counts its rows."""
+    if cpu_seconds is not None:
+        cpu_seconds = round(cpu_seconds, 1)
     today = datetime.now(UTC).date().isoformat()
     return RunRecord(
         command, list(seeds), dict(settings), 0, __version__, _commit(), _processor(),
-        os.cpu_count() or 1, round(seconds, 1), round(cpu_seconds, 1), today,
+        os.cpu_count() or 1, round(seconds, 1), cpu_seconds, today,
     )  # fmt: skip
 
 
