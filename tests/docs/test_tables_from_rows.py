@@ -39,6 +39,7 @@ TYPED = re.compile(
 )
 MEASURED = [
     ROOT / "README.md",
+    *(ROOT / "docs" / name for name in ("index.md", "models.md", "results.md")),
     *sorted((ROOT / "docs" / "results").glob("*.md")),
     *sorted((ROOT / "docs" / "papers").glob("*.md")),
 ]
