@@ -227,8 +227,8 @@ def review(
 ) -> Review:
     """Review a game: the points that each move lost, better moves, surprises.
 
-    `quick` evaluates each position once, without search; `visits` is the number per searched
-    position, chosen by board size if not given.
+    `quick` evaluates each position once and searches only to confirm mistakes; otherwise `visits`
+    is the number per searched position, chosen by board size if not given.
     """
     record = record_of_board(game) if isinstance(game, Board) else game
     settings = replace(ReviewSettings(), quick=quick, visits=visits, seed=seed)

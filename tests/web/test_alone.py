@@ -145,7 +145,7 @@ def play_count_and_review(page: Any, click: Callable[..., None], folder: Path) -
     if page.get_by_role("button", name="Cancel all").count():
         page.get_by_role("button", name="Cancel all").click()
         page.get_by_role("button", name="Yes, delete them").click()
-    page.get_by_label("First pass only").check()
+    page.get_by_label("Quick, a few seconds").check()
     page.locator(".drop input").first.set_input_files(record)
     page.wait_for_url("**/#/review/*")
     page.get_by_text("Both sides").wait_for()
@@ -239,7 +239,7 @@ def test_a_review_survives_a_killed_tab(
     site: str, open_page: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = open_page(f"{site}#/review", **DESK)
-    page.get_by_label("First pass only").check()
+    page.get_by_label("Quick, a few seconds").check()
     record = tmp_path / "game.sgf"
     record.write_text("(;GM[1]SZ[9]KM[7];B[ee];W[gc];B[cc];W[cg];B[gg];W[fd])")
     page.locator(".drop input").first.set_input_files(record)

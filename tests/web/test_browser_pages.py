@@ -189,7 +189,7 @@ def test_dropping_a_file_reviews_it_and_bad_ones_are_reported(server, open_page)
 def test_a_failed_review_is_tried_again(server, open_page):
     for place in ("", "list"):
         page = open_page(f"{server.url}/#/review")
-        page.get_by_role("checkbox", name="First pass only").check()
+        page.get_by_role("checkbox", name="Quick, a few seconds").check()
         drop(page, "small.sgf", "(;SZ[4];B[bb])")  # too small for the network
         page.wait_for_url("**/#/review/*")
         again = page.get_by_role("button", name="Try again").first

@@ -61,7 +61,8 @@ def test_illegal_moves_and_nonsense_are_reported_in_words(client, wait_for):
     assert client.get("/api/games/nobody").status_code == 404
     assert client.get("/api/games/..%2F..%2Fetc%2Fpasswd").status_code == 404
     for wrong in (
-        {"size": 100},
+        {"size": 1},
+        {"size": 26},
         {"rules": "chess"},
         {"komi": "x"},
         {"opponent": "gtp:sh -c true"},
@@ -136,6 +137,27 @@ def test_a_clock_runs_out(client, wait_for):
     game = begin(client, minutes=0.02, increment=0)
     state = wait_for(lambda: (s := show(client, game))["status"] == "over" and s)
     assert state["result"] == "W+T" and state["clock"]["black"] == 0
+
+
+def test_games_on_every_board(client, wait_for):
+    for size in (2, 4, 25):
+        game = begin(client, size=size, colour="white")
+        assert len(settled(client, wait_for, game)["moves"]) == 1
+        friends = begin(client, size=size, opponent="person")
+        state = act(client, friends, "moves", move="A1").json()
+        assert [len(row) for row in state["stones"]] == [size] * size
+        act(client, friends, "count").raise_for_status()
+        assert settled(client, wait_for, friends)["count"] is not None
+
+
+def test_the_smallest_boards_have_no_handicap(client):
+    game = begin(client, ladder=True, size=5, opponent="level-1")
+    for _ in range(3):  # below level 1 there is nothing
+        act(client, game, "moves", move="resign").raise_for_status()
+        game = begin(client, ladder=True, size=5, opponent="level-1")
+        assert (game["opponent"], game["handicap"]) == ("level-1", 0)
+    query = {"you": "20 kyu", "other": "9 dan", "size": 5}
+    assert client.get("/api/fair-game", params=query).json()["handicap"] == 0
 
 
 def test_the_ladder_follows_results(client):

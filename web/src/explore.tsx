@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, type BoardState, type Colour, type Guess } from "./api";
 import { Board, BoardText } from "./board";
 import { t, type Key } from "./i18n";
-import { Choice, Drop, SIZES, useKeys, useLoaded } from "./parts";
+import { Drop, SizeChoice, useKeys, useLoaded } from "./parts";
 import { percent } from "./points";
 import { complain } from "./status";
 import { alternating } from "./positions";
@@ -130,13 +130,7 @@ export function Explore() {
           </label>
         )}
         <div class="picker">
-          <Choice
-            legend={t("board")}
-            name="explored-board"
-            value={size}
-            options={SIZES}
-            onChange={start}
-          />
+          <SizeChoice legend={t("board")} name="explored-board" value={size} onChange={start} />
           <Drop onFiles={(files) => files[0] && void add(files[0])}>
             {t(adding ? "readingGames" : "dropCollection")}
           </Drop>

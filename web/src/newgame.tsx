@@ -4,8 +4,8 @@ import { useState } from "preact/hooks";
 import { api, type Colour, type FairGame, type Game, type GameEntry, type Opponent } from "./api";
 import { Board } from "./board";
 import { rankName, store, stored, t, type Key } from "./i18n";
-import { ago, Choice, Drop, SIZES, Stone, Tick, useLoaded } from "./parts";
-import { boardWith } from "./positions";
+import { ago, Choice, Drop, SizeChoice, Stone, Tick, useLoaded } from "./parts";
+import { boardWith, mostHandicap } from "./positions";
 import { complain } from "./status";
 
 const RULES: [string, Key][] = [
@@ -61,7 +61,8 @@ function playsLike(opponent: Opponent, size: number): string {
   if (opponent.level === null) return opponent.about;
   const board = `${size}x${size}`;
   const [low, high] = opponent.between?.[board] ?? [];
-  const rank = opponent.ranks[board] ?? low ?? high ?? "30 kyu";
+  const rank = opponent.ranks[board] ?? low ?? high;
+  if (!rank) return t("levelsUnrated");
   const [number, kind] = rank.split(" ");
   const kyu = kind === "dan" ? 1 - Number(number) : Number(number);
   return t(kyu >= 20 ? "likeBeginner" : kyu >= 10 ? "likeLearner" : kyu >= 1 ? "likeClub" : "likeDan");
@@ -193,7 +194,7 @@ export function NewGame() {
   const suggest = async (part: Partial<typeof form>, keep = true) => {
     const { rank, other, size } = { ...form, ...part };
     change(part);
-    if (!rank || (both && !other)) return;
+    if (!rank || (both ? !other : !opponents?.some((one) => one.level && one.ratings[`${size}x${size}`]))) return;
     const query = new URLSearchParams({ you: rank, size: String(size) });
     if (both) query.set("other", other);
     else if (keep && opponent?.ratings[`${size}x${size}`]) query.set("opponent", opponent.id);
@@ -224,12 +225,11 @@ export function NewGame() {
             void open("");
           }}
         >
-          <Choice
+          <SizeChoice
             legend={t("board")}
             name="size"
             value={form.size}
-            options={SIZES}
-            onChange={(size) => void suggest({ size }, false)}
+            onChange={(size) => void suggest({ size, handicap: Math.min(form.handicap, mostHandicap(size)) }, false)}
           />
           <RankField label={t(both ? "rankOfBlack" : "yourRank")} value={form.rank} onChange={(rank) => void suggest({ rank }, false)} />
           <label class="field">
@@ -263,7 +263,7 @@ export function NewGame() {
               </div>
             </>
           )}
-          {form.rank && (!both || form.other) && (
+          {form.rank && (both ? form.other : opponent?.ratings[`${form.size}x${form.size}`]) && (
             <p class="note">
               <button type="button" class="link" onClick={() => void suggest({})}>
                 {t("evenGameFor")}
@@ -318,7 +318,7 @@ export function NewGame() {
                   onChange={(e) => change({ handicap: Number(e.currentTarget.value) })}
                 >
                   <option value={0}>{t("none")}</option>
-                  {[2, 3, 4, 5, 6, 7, 8, 9].map((n) => (
+                  {[2, 3, 4, 5, 6, 7, 8, 9].filter((n) => n <= mostHandicap(form.size)).map((n) => (
                     <option key={n} value={n}>
                       {t("nStones", { n })}
                     </option>

@@ -172,11 +172,38 @@ export function Choice<T extends string | number>(props: ChoiceProps<T>) {
   );
 }
 
-export const SIZES: [number, string][] = [
-  [9, "9×9"],
-  [13, "13×13"],
-  [19, "19×19"],
-];
+const USUAL_SIZES = [9, 13, 19];
+const OTHER_SIZES = Array.from({ length: 24 }, (_, i) => i + 2).filter((size) => !USUAL_SIZES.includes(size));
+const sizeName = (size: number) => `${size}×${size}`;
+
+interface SizeProps {
+  legend: string;
+  name: string;
+  /** The size, or 0 for none. */
+  value: number;
+  onChange: (size: number) => void;
+}
+
+/** The usual boards as a switch, the other ones in a list beside it. */
+export function SizeChoice({ value, onChange, ...rest }: SizeProps) {
+  return (
+    <div class="sizes">
+      <Choice {...rest} value={value} options={USUAL_SIZES.map((size) => [size, sizeName(size)])} onChange={onChange} />
+      <select
+        aria-label={t("otherSize")}
+        value={OTHER_SIZES.includes(value) ? value : ""}
+        onChange={(e) => e.currentTarget.value && onChange(Number(e.currentTarget.value))}
+      >
+        <option value="">{t("otherSize")}</option>
+        {OTHER_SIZES.map((size) => (
+          <option key={size} value={size}>
+            {sizeName(size)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
 
 /** A box to tick. */
 export function Tick(props: { checked: boolean; onChange: (on: boolean) => void; text: string }) {

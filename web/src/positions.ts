@@ -144,10 +144,14 @@ export function positionOf({ stones, turn, suicide }: BoardState, moves: Move[],
   return { stones, turn, moves, komi, ...(suicide && { rules: "new_zealand" }) };
 }
 
+/** Return the most handicap stones that have usual points on a board. */
+export function mostHandicap(size: number): number {
+  return size < 7 ? 0 : size >= 9 && size % 2 ? 9 : 4;
+}
+
 /** Return an empty board with its usual handicap stones. */
 export function boardWith(size: number, handicap: number): string[] {
   const [near, middle, far] = [size < 13 ? 3 : 4, (size + 1) / 2, size < 13 ? size - 2 : size - 3];
-  const letter = (line: number) => "ABCDEFGHJKLMNOPQRST"[line - 1]!;
   const corners = [[far, far], [near, near], [near, far], [far, near]];
   const sides = [[near, middle], [far, middle], [middle, near], [middle, far]];
   const order = [
@@ -157,8 +161,7 @@ export function boardWith(size: number, handicap: number): string[] {
   ];
   const grid = Array.from({ length: size }, () => Array<string>(size).fill("."));
   for (const [x, y] of handicap ? order : []) {
-    const point = toXY(`${letter(x!)}${y}`, size)!;
-    grid[point[1]]![point[0]] = "X";
+    grid[size - y!]![x! - 1] = "X";
   }
   return grid.map((row) => row.join(""));
 }

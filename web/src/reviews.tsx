@@ -84,7 +84,7 @@ export function Reviews() {
             }}
           />
         </label>
-        <Tick checked={quick} onChange={setQuick} text={t("firstPassOnly")} />
+        <Tick checked={quick} onChange={setQuick} text={t("quickReview")} />
       </div>
       {(queue.length > 0 || adding) && (
         <p class="queue" role="status">

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, type BoardState, type WholeGame } from "./api";
 import { t } from "./i18n";
-import { Choice, Drop, SIZES } from "./parts";
+import { Drop, SizeChoice } from "./parts";
 import { complain } from "./status";
 import { alternating, blank, positionOf } from "./positions";
 
@@ -75,11 +75,10 @@ export function Picker({ source, change }: PickerProps) {
   const many = source.game?.games ?? 1;
   return (
     <div class="picker">
-      <Choice
+      <SizeChoice
         legend={t("board")}
         name="empty-board"
         value={source.game ? 0 : source.size}
-        options={SIZES}
         onChange={(size) => change({ game: null, size, at: 0, extra: [] })}
       />
       <Drop onFiles={(chosen) => chosen[0] && void open(chosen[0], 1)}>

@@ -6,7 +6,7 @@ import { api, type WholeGame } from "./api";
 import { Board, BoardText } from "./board";
 import { discsOf, Hints } from "./hints";
 import { store, stored, t, type Key } from "./i18n";
-import { Choice, Drop, EstimateWords, saveAs, Scrubber, SIZES, Tick, useKeys, useSteps } from "./parts";
+import { Choice, Drop, EstimateWords, saveAs, Scrubber, SizeChoice, Tick, useKeys, useSteps } from "./parts";
 import { inRows, unpacked } from "./points";
 import {
   addMove, boardAt, editStone, lineThrough, markupOf, moveOf, newTree, parseAll, parseBoard, pathTo, positionAt, promote,
@@ -383,7 +383,7 @@ export function Study({ code }: { code: string }) {
             </button>
           </div>
         </details>
-        <Choice legend={t("emptyBoard")} name="empty" value={0} options={SIZES} onChange={begin} />
+        <SizeChoice legend={t("emptyBoard")} name="empty" value={0} onChange={begin} />
         <BoardText stones={state.stones} />
       </div>
     </main>

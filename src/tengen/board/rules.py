@@ -149,10 +149,15 @@ HANDICAP_KOMI = 0.5
 """Default komi of a game with handicap stones."""
 
 
+def most_handicap(rows: int, cols: int) -> int:
+    """Return the most handicap stones that have usual points."""
+    odd = rows % 2 and cols % 2
+    return 0 if min(rows, cols) < 7 else 9 if odd and min(rows, cols) >= 9 else 4
+
+
 def handicap_points(rows: int, cols: int, stones: int) -> list[Point]:
     """Return the usual points for handicap stones (GTP's fixed handicap)."""
-    odd = rows % 2 and cols % 2
-    most = 0 if min(rows, cols) < 7 else 9 if odd and min(rows, cols) >= 9 else 4
+    most = most_handicap(rows, cols)
     if not isinstance(stones, int) or not 2 <= stones <= most:
         there = f"2 to {most}" if most >= 2 else "none"
         raise TengenError(

@@ -284,10 +284,11 @@ def review(
 ) -> None:
     """Review games: points lost by each move, better moves, surprises, the final score.
 
-    A first pass evaluates every position once; then the doubtful moves are searched, unless --quick
-    is given. One game gives an annotated SGF and a page that opens in any browser; a first version
-    of the page is written after the first pass. Several games fill a folder with one page per game,
-    an index, a table of all moves and a summary of the players; --resume continues.
+    A first pass evaluates every position once; then the doubtful moves are searched, with --quick
+    only what would be a mistake, by few visits. One game gives an annotated SGF and a page that
+    opens in any browser; a first version of the page is written after the first pass. Several games
+    fill a folder with one page per game, an index, a table of all moves and a summary of the
+    players; --resume continues.
     """
     from tengen.reviews.batch import review_library
     from tengen.reviews.player import write_player

@@ -18,7 +18,7 @@ DEFAULT_PLAYER = "tengen"
 class ReviewSettings(CheckedSettings):
     """How long to analyse a game, and how much of the review to show."""
 
-    quick: bool = setting(False, "Evaluate every position once with the network; do not search.")
+    quick: bool = setting(False, "Evaluate every position once; search only to confirm mistakes.")
     visits: int | None = setting(
         None, "Visits per searched position; by the board's size if not given.", least=2
     )

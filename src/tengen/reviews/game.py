@@ -4,7 +4,9 @@ The first pass evaluates each position once with the network, in batches. The mo
 have lost points, or that the network would hardly have played, are then searched: the position
 before the move and the one after it, each with the same number of visits. The points a move lost
 are the difference of the two scores; both come from the first pass or both from a search, never
-one from each. A loss has an error, and only losses clearly above it are called mistakes.
+one from each. A loss has an error, and only losses clearly above it are called mistakes. One wrong
+evaluation makes two moves look like mistakes, the one before it and the one after it: none is
+called so before a search. A quick review searches only those moves, with few visits.
 
 Winning probabilities, scores and ownership are from Black's view.
 """
@@ -54,6 +56,8 @@ Stage = Literal["first pass", "search", "lines"]
 
 _BATCH = 16  # positions per call of the network in the first pass
 _VISITS = {15 * 15: 50, 11 * 11: 70, 0: 100}  # per searched position, by points of the board
+_CONFIRMING = 6  # a quick review confirms a mistake by so many times fewer visits than a full one
+_CONFIRMED = 15  # moves that it searches at most, largest loss first
 _LEAST_INTEREST = 1.0  # points at stake from which a move is worth a search
 _UNLIKELY = 0.1  # share of the score's spread at stake in a move the network would not play
 _LEAST_MISTAKE = 2.0  # points below which nothing is called a mistake
@@ -142,10 +146,13 @@ class MoveReview:
     @property
     def verdict(self) -> str:
         """`mistake`, `doubtful` (the loss may be an error of the evaluation) or nothing."""
-        for name, errors in (("mistake", _CLEARLY), ("doubtful", _DOUBTFUL)):
-            if self.points_lost >= max(_LEAST_MISTAKE, errors * self.error):
-                return name
-        return ""
+        if self.visits > 1 and self.exceeds(_CLEARLY):
+            return "mistake"
+        return "doubtful" if self.exceeds(_DOUBTFUL) else ""
+
+    def exceeds(self, errors: float) -> bool:
+        """Return whether it lost points, and more than so many times their error."""
+        return self.points_lost >= max(_LEAST_MISTAKE, errors * self.error)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, points by their names; the names are those of JSON."""
@@ -311,6 +318,7 @@ class Reviewer:
     policy: Policy | None = None  # predicts moves where there is no network
     searches: int = 30  # moves to search at most
     name: str = ""
+    quick: bool = False  # searches only what would be a mistake by the first pass
 
 
 def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
@@ -320,7 +328,10 @@ def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     if settings.player == DEFAULT_PLAYER and network_for(rows, cols) and has_model(JUDGE):
         network = make_network(JUDGE, shared=True)
         if settings.quick:
-            return Reviewer(None, network, name=f"{JUDGE}, one evaluation per position")
+            few = usual // _CONFIRMING
+            about = f"{JUDGE}, one evaluation per position, {few} visits to confirm a mistake"
+            confirming = SearchPlayer(network, visits=few)
+            return Reviewer(confirming, network, None, _CONFIRMED, about, quick=True)
         about = f"{JUDGE}, {visits} visits for up to {settings.searches} moves"
         player: Any = SearchPlayer(network, visits=visits)
         return Reviewer(player, network, None, settings.searches, about)
@@ -449,6 +460,10 @@ def _chosen(
         before, after = found[move.number - 1], found[move.number]
         edited = _is_edited(record.moves[move.number - 1], after)
         if move.move == PASS or edited or _is_neutral(move.move, before, after):
+            continue
+        if reviewer.quick:
+            if move.exceeds(_CLEARLY):
+                stakes.append((-move.points_lost, move.number))
             continue
         assert before.proposals is not None
         chance = before.proposals[index_of(move.move, before.board.rows, before.board.cols)]

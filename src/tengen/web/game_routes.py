@@ -79,7 +79,7 @@ async def begin(request: Request, game: NewGame) -> Json:
 
 
 @router.get("/ladder")
-async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9) -> Json:
+async def ladder(request: Request, size: Annotated[int, Query(ge=2, le=25)] = 9) -> Json:
     """Return the next game of the ladder on a board: opponent and handicap."""
     game = _games(request).on_ladder(NewGame(size=size))
     return {"opponent": game.opponent, "handicap": game.handicap}
@@ -89,7 +89,7 @@ async def ladder(request: Request, size: Annotated[int, Query(ge=5, le=19)] = 9)
 async def fair_game(
     request: Request,
     you: Annotated[str, Query(max_length=10, examples=["8 kyu"])],
-    size: Annotated[int, Query(ge=5, le=19)] = 19,
+    size: Annotated[int, Query(ge=2, le=25)] = 19,
     other: Annotated[str | None, Query(max_length=10)] = None,
     opponent: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Json:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 
 from tengen.arena.placing import elo_of, fair_handicap
 from tengen.board import BLACK, HANDICAP_KOMI, WHITE, Board
+from tengen.board.rules import most_handicap
 from tengen.errors import IllegalMoveError, TengenError
 from tengen.game.clock import Clock, Side
 from tengen.game.session import BOTH, Session
@@ -74,7 +75,7 @@ class StaleMoveError(TengenError):
 class NewGame(BaseModel, extra="forbid"):
     """A game to begin."""
 
-    size: Annotated[int, Field(ge=5, le=19)] = 9
+    size: Annotated[int, Field(ge=2, le=25)] = 9
     colour: Colour = "black"
     opponent: Annotated[str, Field(max_length=40)] = "level-1"
     handicap: Annotated[int, Field(ge=0, le=9)] = 0
@@ -380,15 +381,17 @@ class GameService:
             rated = {one.id: one.ratings[board] for one in everyone if board in one.ratings}
             levels = {key: elo for key, elo in rated.items() if self.opponents[key].level}
             found = opponent or min(levels, key=lambda key: abs(levels[key] - own), default="")
+            if not found:
+                raise TengenError(f"no level is rated on {board}")
             if found not in rated:
-                raise TengenError(f"{found or 'no level'} is not rated on {board}")
+                raise TengenError(f"{found} is not rated on {board}")
             theirs = rated[found]
         handicap = fair_handicap(min(own, theirs), max(own, theirs), size * size)
         colour = "white" if own > theirs and handicap.komi is not None else "black"
         return {
             "opponent": found,
             "colour": colour,
-            "handicap": handicap.stones,
+            "handicap": min(handicap.stones, most_handicap(size, size)),
             "komi": handicap.komi,
         }
 

@@ -19,6 +19,7 @@ from tengen import extensions
 from tengen.arena.placing import ELO_PER_RANK, fair_handicap, rank_of, recorded
 from tengen.arrays import FloatArray
 from tengen.board import Board, index_of
+from tengen.board.rules import most_handicap
 from tengen.contracts import Evaluator, OwnershipEvaluator, Policy, Scorer, win_probability
 from tengen.errors import TengenError
 from tengen.game.endgame import candidates
@@ -133,10 +134,11 @@ def rungs_of(opponents: Iterable[Opponent], size: int) -> tuple[list[Rung], int]
 def _rungs(levels: int, ratings: Mapping[int, float], points: int) -> tuple[list[Rung], int]:
     """Return all rungs, and the number of the first game's.
 
-    Below level 1, the person gets handicap stones. Where two levels are far enough apart, a game
-    with a handicap of half the difference comes between them.
+    Below level 1, the person gets handicap stones, where the board has points for them. Where two
+    levels are far enough apart, a game with a handicap of half the difference comes between them.
     """
-    table = [Rung(1, stones) for stones in _BELOW] + [Rung(1, 0)]
+    most = most_handicap(side := math.isqrt(points), side)
+    table = [Rung(1, stones) for stones in _BELOW if stones <= most] + [Rung(1, 0)]
     for level in range(2, levels + 1):
         if level - 1 in ratings and level in ratings:
             lower, upper = ratings[level - 1], ratings[level]

@@ -2,6 +2,7 @@
 
 import { ApiError, type FairGame, type Opponent } from "../api";
 import { t } from "../i18n";
+import { mostHandicap } from "../positions";
 
 /** By board such as `9x9`. */
 export interface Rated {
@@ -42,6 +43,6 @@ export function fairGame({ elo, perRank, mostStones }: Rated, opponents: Opponen
   const komi = steps === 0 ? null : 0.5;
   return {
     opponent: other ? "person" : chosen!.id, colour: own > theirs && komi !== null ? "white" : "black",
-    handicap: steps < 2 ? 0 : Math.min(steps, mostStones), komi,
+    handicap: steps < 2 ? 0 : Math.min(steps, mostStones, mostHandicap(size)), komi,
   }; // prettier-ignore
 }

@@ -58,26 +58,23 @@ export async function review(workers: Workers, board: BoardValue, { quick, visit
   );
   signal.throwIfAborted();
   keepEnd(found);
-  if (!quick) {
-    const usual = R.VISITS.find(([points]) => board.size[0] * board.size[1] >= points)![1];
-    const moves = chosen(board, found);
-    const numbers = [...new Set(moves.flatMap((n) => [n - 1, n]))].sort((a, b) => a - b);
-    let count = 0;
-    const searched = new Map<number, Evaluated>();
-    await Promise.all(
-      numbers.map(async (n) => {
-        if (!found[n]!.look.over) {
-          const given = { position: { ...position, moves: position.moves.slice(0, n), turn: position.moves[n]?.[0] ?? board.turn }, visits: visits ?? usual };
-          searched.set(n, deeper(found[n]!, await workers.run("search", given, { signal }), given.position.turn));
-          if (signal.aborted) return;
-          found[n] = searched.get(n)!;
-        }
-        told("search", [n], ++count, numbers.length);
-      }),
-    );
-    signal.throwIfAborted();
-    for (const n of numbers) if (found[n]!.look.over && n) found[n] = { ...found[n - 1]!, look: found[n]!.look, grid: found[n]!.grid, best: PASS, line: [], candidates: [] };
-  }
+  const usual = R.VISITS.find(([points]) => board.size[0] * board.size[1] >= points)![1];
+  const numbers = [...new Set(chosen(board, found, quick).flatMap((n) => [n - 1, n]))].sort((a, b) => a - b);
+  let count = 0;
+  await Promise.all(
+    numbers.map(async (n) => {
+      if (!found[n]!.look.over) {
+        const turn = position.moves[n]?.[0] ?? board.turn;
+        const given = { position: { ...position, moves: position.moves.slice(0, n), turn }, visits: quick ? Math.floor(usual / R.CONFIRMING) : (visits ?? usual) };
+        const searched = await workers.run("search", given, { signal });
+        if (signal.aborted) return;
+        found[n] = deeper(found[n]!, searched, turn);
+      }
+      told("search", [n], ++count, numbers.length);
+    }),
+  );
+  signal.throwIfAborted();
+  for (const n of numbers) if (found[n]!.look.over && n) found[n] = { ...found[n - 1]!, look: found[n]!.look, grid: found[n]!.grid, best: PASS, line: [], candidates: [] };
   const lost = movesOf(board, found).filter((move) => move.verdict).sort((a, b) => b.points_lost - a.points_lost).slice(0, R.LINES);
   let lines = 0;
   await Promise.all(
@@ -133,17 +130,18 @@ function deeper(first: Evaluated, found: Searched, turn: Side): Evaluated {
   }; // prettier-ignore
 }
 
-/** Return the numbers of the moves worth a search: most points at stake first. */
-function chosen(board: BoardValue, found: Evaluated[]): number[] {
+/** Return the numbers of the moves worth a search: most points at stake first; in a quick review, what would be mistakes. */
+function chosen(board: BoardValue, found: Evaluated[], quick: boolean): number[] {
   const stakes = movesOf(board, found).flatMap((move): [number, number][] => {
     const [before, after] = [found[move.number - 1]!, found[move.number]!];
     const [, played] = board.moves[move.number - 1]!;
     const { next } = before.look;
     if (played === PASS || !next || isNeutral(board, played, before, after)) return [];
+    if (quick) return exceeds(move.points_lost, move.error, R.CLEARLY) ? [[-move.points_lost, move.number]] : [];
     const stake = move.points_lost + R.UNLIKELY * before.spread * (1 - next.best / next.most);
     return stake >= R.LEAST_INTEREST ? [[-stake, move.number]] : [];
   });
-  return stakes.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, R.SEARCHES).map(([, n]) => n);
+  return stakes.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, quick ? R.CONFIRMED : R.SEARCHES).map(([, n]) => n);
 }
 
 function movesOf(board: BoardValue, found: Evaluated[]): MoveReview[] {
@@ -162,17 +160,21 @@ function moveReview(board: BoardValue, n: number, before: Evaluated, after: Eval
   if (settled || move === before.best || after.look.over || isNeutral(board, move, before, after)) lost = 0;
   const error = (R.NETWORK_SCATTER * before.spread) / visits ** 0.25;
   const cause = lost > 0 ? causeOf(board, n, before, after) : { name: "" as const, stones: 0 };
-  const verdict = ([["mistake", R.CLEARLY], ["doubtful", R.DOUBTFUL]] as const).find(
-    ([, errors]) => lost >= Math.max(R.LEAST_MISTAKE, errors * error),
-  )?.[0];
+  // One evaluation proves no mistake.
+  const verdict = visits > 1 && exceeds(lost, error, R.CLEARLY) ? "mistake" : exceeds(lost, error, R.DOUBTFUL) ? "doubtful" : "";
   const next = move === PASS ? null : before.look.next;
   const phase = R.PHASES[6 * n <= rows * cols ? 0 : 2 * n <= rows * cols ? 1 : 2];
   return {
     number: n, colour: nameOf(side), move: vertexOf(move, rows, cols), points_lost: rounded(lost), error: rounded(error),
     best: vertexOf(before.best, rows, cols), line: before.line.map((one) => vertexOf(one, rows, cols)),
     winrate: after.winrate, score: rounded(after.score), visits, probability: next?.chance ?? null, rank: next?.rank ?? null,
-    verdict: verdict ?? "", phase, cause: cause.name, stones: cause.stones,
+    verdict, phase, cause: cause.name, stones: cause.stones,
   }; // prettier-ignore
+}
+
+/** Return whether a move lost points, and more than so many times their error. */
+function exceeds(lost: number, error: number, errors: number): boolean {
+  return lost >= Math.max(R.LEAST_MISTAKE, errors * error);
 }
 
 function rounded(value: number): number {

@@ -211,7 +211,7 @@ export class Reviews {
       const { black, white } = count;
       ending = { black, white, result: count.result, dead: named(marked(dead), { rows: board.size[0], cols: board.size[1] }), judge: JUDGE };
     }
-    const judge = quick ? `${JUDGE}, one evaluation per position` : JUDGE;
+    const judge = quick ? `${JUDGE}, one evaluation per position, few visits to confirm a mistake` : JUDGE;
     return { judge, black: sideOf(parts, "black"), white: sideOf(parts, "white"), ending };
   }
 }

@@ -345,9 +345,10 @@ def _review() -> dict[str, Any]:
     from tengen.reviews import ReviewSettings, causes, game
     from tengen.web import store
 
-    reviewed = ("_LEAST_INTEREST", "_UNLIKELY", "_LEAST_MISTAKE", "_CLEARLY", "_DOUBTFUL",
-                "NETWORK_SCATTER", "LINE", "_LINES", "_LEAST_LINE_VISITS", "_CANDIDATES",
-                "_LEAST_SHARE", "_DAME_REGION", "_DAME_CHANGE")  # fmt: skip
+    reviewed = ("_CONFIRMING", "_CONFIRMED", "_LEAST_INTEREST", "_UNLIKELY", "_LEAST_MISTAKE",
+                "_CLEARLY", "_DOUBTFUL", "NETWORK_SCATTER", "LINE", "_LINES",
+                "_LEAST_LINE_VISITS", "_CANDIDATES", "_LEAST_SHARE", "_DAME_REGION",
+                "_DAME_CHANGE")  # fmt: skip
     solved = ("_DAY", "_PAUSES", "_WORST", "_SOLVED", "_LEAST")
     return {
         **_numbers(game, *reviewed),
