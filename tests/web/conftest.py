@@ -183,7 +183,7 @@ def click() -> Callable[..., None]:
     """Click a point of the board by its vertex."""
 
     def click_(page: Any, vertex: str, rows: int = 9) -> None:
-        x, y = "ABCDEFGHJKLMNOPQRST".index(vertex[0]), rows - int(vertex[1:])
+        x, y = "ABCDEFGHJKLMNOPQRSTUVWXYZ".index(vertex[0]), rows - int(vertex[1:])
         page.locator(f'.board .shudan-vertex[data-x="{x}"][data-y="{y}"]').click()
 
     return click_

@@ -197,6 +197,17 @@ def test_new_zealand_rules_allow_suicide(
     assert page.locator(".board .shudan-vertex.shudan-sign_1").count() == 2
 
 
+@pytest.mark.parametrize("size", ["25", "3"])
+def test_levels_play_on_other_boards(site: str, open_page: Callable[..., Any], size: str) -> None:
+    page = open_page(f"{site}#/play", **PHONE)
+    page.get_by_role("combobox", name="Another size").select_option(size)
+    page.get_by_role("radio", name="White").check()
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_url("**/#/play/*")
+    wait_for_moves(page, 1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 @pytest.mark.parametrize("content", ["\x00\x01 no game (", "", "(;SZ[99];B[aa])"])
 def test_bad_input_gets_one_sentence(
     site: str, open_page: Callable[..., Any], tmp_path: Path, content: str

@@ -429,6 +429,27 @@ def saved(page: Any, button: str) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
+def test_the_largest_board_is_played_and_studied(server, open_page, click):
+    page = open_page(f"{server.url}/#/play")
+    page.get_by_role("combobox", name="Another size").select_option("25")
+    page.get_by_label("Opponent").select_option("level-10")
+    page.get_by_text("The levels were rated on").wait_for()
+    page.get_by_label("Opponent").select_option("person")
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_url("**/#/play/*")
+    click(page, "Z25", 25)
+    page.locator(".moves li", has_text="Z25").wait_for(state="attached")
+    page.get_by_text("Open in Study").click()
+    page.wait_for_url("**/#/study*")
+    page.get_by_role("heading", name="Study").wait_for()
+    page.get_by_role("button", name="Last position").click()
+    stone = page.locator('.board .shudan-vertex[data-x="24"][data-y="0"].shudan-sign_1')
+    stone.wait_for()
+    page.get_by_role("combobox", name="Another size").select_option("5")
+    stone.wait_for(state="detached")
+    assert page.locator(".board .shudan-vertex").count() == 25
+
+
 def test_marks_information_and_all_games_of_a_collection_are_studied(
     server, open_page, click, assert_accessible
 ):

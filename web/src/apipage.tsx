@@ -45,7 +45,7 @@ export function ApiPage() {
                       <b>{o.method.toUpperCase()}</b> {o.path}
                     </code>
                   </dt>
-                  <dd>{o.description}</dd>
+                  <dd>{o.description?.split("`").map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</dd>
                 </div>
               ))}
           </dl>

@@ -65,7 +65,7 @@ export function Explore() {
   const add = async (file?: File) => {
     setAdding(true);
     try {
-      const path = file ? `/collections?${new URLSearchParams({ name: file.name })}` : "/collections/ladders";
+      const path = file ? `/collections?${new URLSearchParams({ name: file.name })}` : "/collections/levels";
       const made = await api<Collection & Answer["about"]>(path, { method: "POST", body: file });
       reload();
       setChosen(made.id);
@@ -142,7 +142,7 @@ export function Explore() {
             </p>
             <p class="actions">
               <button class="primary" disabled={adding} onClick={() => void add()}>
-                {t("exploreLadders")}
+                {t("exploreLevels")}
               </button>
             </p>
           </>

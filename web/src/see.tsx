@@ -280,8 +280,8 @@ function Card({ machine, position, onLayers, chosen, choose }: CardProps) {
 
 function spanOf(values: (number | null)[]): string {
   const said = values.filter((v): v is number => v !== null);
-  if (!said.length) return " (silent)";
-  return ` ${Math.min(...said).toFixed(2)} to ${Math.max(...said).toFixed(2)}`;
+  if (!said.length) return ` (${t("silent")})`;
+  return ` ${Math.min(...said).toFixed(2)}–${Math.max(...said).toFixed(2)}`;
 }
 
 function Facts({ sight }: { sight: Sight }) {

@@ -56,8 +56,8 @@ Stage = Literal["first pass", "search", "lines"]
 
 _BATCH = 16  # positions per call of the network in the first pass
 _VISITS = {15 * 15: 50, 11 * 11: 70, 0: 100}  # per searched position, by points of the board
-_CONFIRMING = 6  # a quick review confirms a mistake by so many times fewer visits than a full one
-_CONFIRMED = 15  # moves that it searches at most, largest loss first
+_CONFIRMING = 16  # visits per position by which a quick review confirms a mistake
+_CONFIRMED = {15 * 15: 12, 0: 30}  # most moves that it searches, largest loss first
 _LEAST_INTEREST = 1.0  # points at stake from which a move is worth a search
 _UNLIKELY = 0.1  # share of the score's spread at stake in a move the network would not play
 _LEAST_MISTAKE = 2.0  # points below which nothing is called a mistake
@@ -321,17 +321,21 @@ class Reviewer:
     quick: bool = False  # searches only what would be a mistake by the first pass
 
 
+def _of_board(table: Mapping[int, int], points: int) -> int:
+    """Return a value of a table by the points of the board."""
+    return next(value for least, value in table.items() if points >= least)
+
+
 def find_reviewer(rows: int, cols: int, settings: ReviewSettings) -> Reviewer:
     """Load the network for a board and make the player that searches."""
-    usual = next(visits for points, visits in _VISITS.items() if rows * cols >= points)
-    visits = settings.visits or usual
+    visits = settings.visits or _of_board(_VISITS, rows * cols)
     if settings.player == DEFAULT_PLAYER and network_for(rows, cols) and has_model(JUDGE):
         network = make_network(JUDGE, shared=True)
         if settings.quick:
-            few = usual // _CONFIRMING
-            about = f"{JUDGE}, one evaluation per position, {few} visits to confirm a mistake"
-            confirming = SearchPlayer(network, visits=few)
-            return Reviewer(confirming, network, None, _CONFIRMED, about, quick=True)
+            about = f"{JUDGE}, one evaluation per position, {_CONFIRMING} to confirm a mistake"
+            confirming = SearchPlayer(network, visits=_CONFIRMING)
+            most = _of_board(_CONFIRMED, rows * cols)
+            return Reviewer(confirming, network, None, most, about, quick=True)
         about = f"{JUDGE}, {visits} visits for up to {settings.searches} moves"
         player: Any = SearchPlayer(network, visits=visits)
         return Reviewer(player, network, None, settings.searches, about)

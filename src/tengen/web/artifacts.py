@@ -6,6 +6,7 @@ is ever opened. Tables and openings are read in worker processes.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import math
 import tempfile
@@ -145,6 +146,7 @@ def _below(path: Path, folder: Path) -> str:
 
 INDEX_SECONDS = 300.0  # most seconds for indexing an uploaded collection
 _LIKED = 3  # preferred moves of each model to show
+LEVELS = Path(__file__).with_name("levels.sgf.gz")
 _KEPT = 20  # most uploaded collections to keep; the oldest are deleted first
 
 
@@ -173,14 +175,9 @@ def index_upload(arguments: Json, context: Context) -> Json:
             raise RecordError(str(wrong).replace(str(games), games.name)) from None
 
 
-def index_ladders(arguments: Json, context: Context) -> Json:
-    """Index the games of the shipped ladders, for those who have no collection yet."""
-    games = []
-    for path in sorted(LADDERS.glob("*.sqlite")):
-        with Database.look(path) as database:
-            games += [row.sgf for row in database.games()]
-    upload = packed("\n".join(games).encode("utf-8"), "ladders.sgf")
-    return index_upload({**arguments, **upload}, context)
+def index_levels(arguments: Json, context: Context) -> Json:
+    """Index the shipped games of Tengen's levels, for those who have no collection yet."""
+    return index_upload({**arguments, **packed(gzip.decompress(LEVELS.read_bytes()), LEVELS.stem)}, context)
 
 
 def explore_openings(arguments: Json, context: Context) -> Json:

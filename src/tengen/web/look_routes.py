@@ -168,10 +168,10 @@ async def add(
     return await _indexed(request, "artifacts.index_upload", packed(data, name))
 
 
-@router.post("/collections/ladders", status_code=201, **_OPENINGS)
-async def add_ladders(request: Request) -> Json:
-    """Index the games of the shipped ladders, and keep the index."""
-    return await _indexed(request, "artifacts.index_ladders", {})
+@router.post("/collections/levels", status_code=201, **_OPENINGS)
+async def add_levels(request: Request) -> Json:
+    """Index the shipped games of Tengen's levels, and keep the index."""
+    return await _indexed(request, "artifacts.index_levels", {})
 
 
 async def _indexed(request: Request, task: str, arguments: Json) -> Json:

@@ -58,14 +58,14 @@ export async function review(workers: Workers, board: BoardValue, { quick, visit
   );
   signal.throwIfAborted();
   keepEnd(found);
-  const usual = R.VISITS.find(([points]) => board.size[0] * board.size[1] >= points)![1];
+  const usual = ofBoard(R.VISITS, board);
   const numbers = [...new Set(chosen(board, found, quick).flatMap((n) => [n - 1, n]))].sort((a, b) => a - b);
   let count = 0;
   await Promise.all(
     numbers.map(async (n) => {
       if (!found[n]!.look.over) {
         const turn = position.moves[n]?.[0] ?? board.turn;
-        const given = { position: { ...position, moves: position.moves.slice(0, n), turn }, visits: quick ? Math.floor(usual / R.CONFIRMING) : (visits ?? usual) };
+        const given = { position: { ...position, moves: position.moves.slice(0, n), turn }, visits: quick ? R.CONFIRMING : (visits ?? usual) };
         const searched = await workers.run("search", given, { signal });
         if (signal.aborted) return;
         found[n] = deeper(found[n]!, searched, turn);
@@ -130,6 +130,11 @@ function deeper(first: Evaluated, found: Searched, turn: Side): Evaluated {
   }; // prettier-ignore
 }
 
+/** Return a value of a table by the points of the board. */
+function ofBoard(table: readonly (readonly [least: number, value: number])[], { size: [rows, cols] }: BoardValue): number {
+  return table.find(([least]) => rows * cols >= least)![1];
+}
+
 /** Return the numbers of the moves worth a search: most points at stake first; in a quick review, what would be mistakes. */
 function chosen(board: BoardValue, found: Evaluated[], quick: boolean): number[] {
   const stakes = movesOf(board, found).flatMap((move): [number, number][] => {
@@ -141,7 +146,7 @@ function chosen(board: BoardValue, found: Evaluated[], quick: boolean): number[]
     const stake = move.points_lost + R.UNLIKELY * before.spread * (1 - next.best / next.most);
     return stake >= R.LEAST_INTEREST ? [[-stake, move.number]] : [];
   });
-  return stakes.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, quick ? R.CONFIRMED : R.SEARCHES).map(([, n]) => n);
+  return stakes.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, quick ? ofBoard(R.CONFIRMED, board) : R.SEARCHES).map(([, n]) => n);
 }
 
 function movesOf(board: BoardValue, found: Evaluated[]): MoveReview[] {

@@ -1,6 +1,7 @@
 // The reviews of this browser: a queue, one game at a time, each over all workers.
 
 import { ApiError, type Colour, type Part, type Progress, type Queued, type Review, type ReviewEntry, type Summary } from "../api";
+import { REVIEW as R } from "../engine/kernels";
 import type { Engine } from "../engine/memory";
 import type { Workers } from "../engine/workers";
 import { t } from "../i18n";
@@ -211,7 +212,7 @@ export class Reviews {
       const { black, white } = count;
       ending = { black, white, result: count.result, dead: named(marked(dead), { rows: board.size[0], cols: board.size[1] }), judge: JUDGE };
     }
-    const judge = quick ? `${JUDGE}, one evaluation per position, few visits to confirm a mistake` : JUDGE;
+    const judge = quick ? `${JUDGE}, one evaluation per position, ${R.CONFIRMING} to confirm a mistake` : JUDGE;
     return { judge, black: sideOf(parts, "black"), white: sideOf(parts, "white"), ending };
   }
 }

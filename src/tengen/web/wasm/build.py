@@ -345,7 +345,7 @@ def _review() -> dict[str, Any]:
     from tengen.reviews import ReviewSettings, causes, game
     from tengen.web import store
 
-    reviewed = ("_CONFIRMING", "_CONFIRMED", "_LEAST_INTEREST", "_UNLIKELY", "_LEAST_MISTAKE",
+    reviewed = ("_CONFIRMING", "_LEAST_INTEREST", "_UNLIKELY", "_LEAST_MISTAKE",
                 "_CLEARLY", "_DOUBTFUL", "NETWORK_SCATTER", "LINE", "_LINES",
                 "_LEAST_LINE_VISITS", "_CANDIDATES", "_LEAST_SHARE", "_DAME_REGION",
                 "_DAME_CHANGE")  # fmt: skip
@@ -353,6 +353,7 @@ def _review() -> dict[str, Any]:
     return {
         **_numbers(game, *reviewed),
         "VISITS": [[points, visits] for points, visits in game._VISITS.items()],
+        "CONFIRMED": [[points, moves] for points, moves in game._CONFIRMED.items()],
         "SEARCHES": ReviewSettings().searches,
         **_numbers(causes, "PHASES", "_CHANGED", "_GROUP", "_NEAR"),
         "PROBLEMS": _numbers(store, *solved),
