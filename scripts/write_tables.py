@@ -15,6 +15,7 @@ rows networks moves|nine|halfway|teacher        networks measured on games
 rows study tying|sizes|inputs|games             trainings of the network study
 rows expert all                                 the built-in expert against GNU Go
 rows finished all                               records that are called finished
+rows quick all                                  the mistakes of quick reviews
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def written(text: str, links: str = "") -> str:
             "levels": lambda _: _levels(),
             "matches": _matches,
             "networks": _networks,
+            "quick": lambda _: _quick(),
             "ranks": lambda _: _ranks(),
             "study": _study,
         }
@@ -309,6 +311,20 @@ def _finished() -> str:
         rows.append(row)
     shares = ["40 % of the moves", "65 %", "85 %", "all, no passes"]
     return _table(["games", *shares], rows)
+
+
+def _quick() -> str:
+    """Return how many mistakes of a quick review are false, by `benchmarks/quick_mistakes.py`."""
+    rows = []
+    for games in _evidence(["quick-9x9"]):
+        for n in (1, *games.run.settings["visits"]):
+            named, false = games[f"named_{n}"], games[f"false_{n}"]
+            name = "one evaluation" if n == 1 else f"{n} visits"
+            share = show_estimate(Estimate.ratio(false, named).as_share(), "%")
+            kept = show_estimate(Estimate.ratio(named - false, games["true"]).as_share(), "%")
+            per_game = f"{false.mean():.2f}"
+            rows.append([name, named.sum(), share, per_game, "all" if n == 1 else kept])
+    return _table(["called a mistake by", "moves", "false", "false per game", "of the true"], rows)
 
 
 _STUDY = {

@@ -177,7 +177,9 @@ def index_upload(arguments: Json, context: Context) -> Json:
 
 def index_levels(arguments: Json, context: Context) -> Json:
     """Index the shipped games of Tengen's levels, for those who have no collection yet."""
-    return index_upload({**arguments, **packed(gzip.decompress(LEVELS.read_bytes()), LEVELS.stem)}, context)
+    return index_upload(
+        {**arguments, **packed(gzip.decompress(LEVELS.read_bytes()), LEVELS.stem)}, context
+    )
 
 
 def explore_openings(arguments: Json, context: Context) -> Json:
