@@ -82,7 +82,7 @@ def _from_rows(entry: dict[str, str]) -> Measurement | None:
 
 
 def _from_match(entry: dict[str, str]) -> Measurement:
-    named = {key: entry[key] for key in ("part", "opponent", "board") if key in entry}
+    named = {key: entry[key] for key in ("part", "player", "opponent", "board") if key in entry}
     (match,) = (each for each in _toml("matches.toml")["match"] if named.items() <= each.items())
     won, games = match["won"], match["games"]
     what = f"{entry['what']} against {entry['opponent']}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,3 +68,16 @@ def test_the_check_finds_typed_figures() -> None:
 
 def test_there_are_such_pages() -> None:
     assert {"README.md", "opening-evolution.md"} <= {page.name for page in PAGES}
+
+
+MATCHES = tomllib.loads((ROOT / "docs" / "results" / "matches.toml").read_text(encoding="utf-8"))
+RECORDED = [match for match in MATCHES["match"] if "file" in match]
+
+
+@pytest.mark.parametrize("match", RECORDED, ids=lambda match: match["file"])
+def test_a_match_is_counted_from_its_games(match: dict[str, Any]) -> None:
+    path = ROOT / "docs" / "results" / "data" / "matches" / f"{match['file']}.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        winners = [(row["a"], row["winner"]) for row in csv.DictReader(file)]
+    won = sum(0.5 if not winner else float(winner == player) for player, winner in winners)
+    assert (won, len(winners)) == (match["won"], match["games"])
