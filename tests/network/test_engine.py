@@ -21,9 +21,18 @@ from tengen.network.engine import (
     EngineOutput,
     GpuEngine,
     gpu_wanted,
-    transformed,
+    strips,
 )
-from tengen.network.engine_kernels import ADD, COLS, RELU, ROWS, STORE, convolve
+from tengen.network.engine_kernels import (
+    ADD,
+    COLS,
+    RELU,
+    ROWS,
+    STORE,
+    convolve,
+    tiling_sizes,
+    transform_kernels,
+)
 from tengen.network.layers import N_PLANES, Positions, lay_out, operations, tied_places
 from tengen.network.learner import SIZES, check_size, equivariance_error, untrained
 
@@ -44,8 +53,10 @@ def convolved(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("rows", "cols", "tile"), [(19, 19, 5), (6, 9, 3), (5, 7, 4)])
-@pytest.mark.parametrize("what", [STORE, RELU, ADD])
-def test_convolution_matches_slow_reference(rows: int, cols: int, tile: int, what: int) -> None:
+@pytest.mark.parametrize(("what", "transformed"), [(STORE, True), (RELU, False), (ADD, True)])
+def test_convolution_matches_slow_reference(
+    rows: int, cols: int, tile: int, what: int, transformed: bool
+) -> None:
     rng = np.random.default_rng(tile)
     maps = 2 * COLS
     high, wide = (-(-size // tile) * tile + 2 for size in (rows, cols))
@@ -64,14 +75,27 @@ def test_convolution_matches_slow_reference(rows: int, cols: int, tile: int, wha
         expected = np.maximum(total * scale + shift, 0)
     found = np.zeros_like(given)
     # Room for two rounds and a part of a third on the larger board.
-    far = ROWS * maps * 5 + 16
-    tiles, products = np.zeros((2, (tile + 2) ** 2, far), np.float32)
-    weights = transformed(kernel, 1, tile, np.ones(maps, np.float32))
-    convolve(given, weights, tile, what, scale, shift, x, found, 1, (tiles, products, far))
+    sizes = tiling_sizes(maps, tile, 5 * ROWS)
+    tiles, products, room, half = (np.zeros(sizes[i], np.float32) for i in (0, 0, 1, 2))
+    weights = strips(kernel, maps)
+    if transformed:
+        weights, plain, room = room, weights, room[:0]
+        transform_kernels(plain, maps, tile + 2, half, weights)
+    tiling = tiles, products, room, half
+    convolve(given, weights, tile, what, scale, shift, x, found, 1, tiling)
     for one, other in ((found[:, *board], expected), (x, total)):
         assert np.abs(one - other).max() < 1e-6 * 9 * maps  # terms of a sum
     found[:, *board] = 0
     assert not found.any(), "the border stays zero"
+
+
+def test_scratch_space_may_hold_anything() -> None:
+    engine = untrained(TWO).engine
+    planes = np.random.default_rng(1).random((3, N_PLANES, 6, 9), dtype=np.float32)
+    before = engine.evaluate_planes(planes)
+    engines._scratch(1_000_000)[:] = 1e9
+    after = engine.evaluate_planes(planes)
+    assert all(np.array_equal(*pair) for pair in zip(before, after, strict=True))
 
 
 def test_group_kernels_are_made_of_the_free_ones() -> None:

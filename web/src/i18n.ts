@@ -55,11 +55,6 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
   return TABLES[language]![key].replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 }
 
-/** Name a colour at the beginning of a sentence or alone. */
-export function colourName(colour: "black" | "white"): string {
-  return t(colour);
-}
-
 /** Write a rank such as "12 kyu" in the visitor's language. */
 export function rankName(rank: string): string {
   const [number, kind] = rank.split(" ");

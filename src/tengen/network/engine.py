@@ -13,7 +13,6 @@ import os
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
-from copy import copy
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,7 +37,6 @@ from tengen.network.layers import (
     TABLE,
     Positions,
     lay_out,
-    tied_places,
 )
 from tengen.network.settings import (
     LIFTING_SIZE,
@@ -51,29 +49,10 @@ from tengen.network.settings import (
 EPSILON = 1e-5
 _MOST_AT_ONCE = 32
 """Positions evaluated at once; more would not fit the processor's cache."""
-TILES_AT_ONCE = 48
-"""Tiles transformed at once, for the same reason."""
 _USUAL_BATCH, _WEIGHTS_COST = 8, 16
 """Positions in a typical search batch, and the cost of loading the weights, in tiles."""
 _TRANSFORMS_COST = {3: 1650, 4: 2500, 5: 4330}
 """Cost of transforming a tile of one map and back, in products (on a Xeon), by tile size."""
-
-# Winograd computes a tile of m x m outputs from (m + 2) x (m + 2) inputs with (m + 2)^2
-# products per pair of maps instead of 9 m^2:  A^T [ (G kernel G^T) * (B^T input B) ] A.
-KERNEL_TRANSFORMS = {
-    3: [[1 / 2, 0, 0], [-1 / 2] * 3, [-1 / 6, 1 / 6, -1 / 6], [1 / 6, 1 / 3, 2 / 3], [0, 0, 1]],
-    4: [
-        [1 / 4, 0, 0], [-1 / 6] * 3, [-1 / 6, 1 / 6, -1 / 6],
-        [1 / 24, 1 / 12, 1 / 6], [1 / 24, -1 / 12, 1 / 6], [0, 0, 1],
-    ],
-    5: [
-        [-2 / 9, -2 / 9, -2 / 9], [2 / 9, -2 / 9, 2 / 9],
-        [1 / 45, 2 / 45, 4 / 45], [-1 / 45, 2 / 45, -4 / 45],
-        [16 / 45, 8 / 45, 4 / 45], [-16 / 45, 8 / 45, -4 / 45], [0, 0, 1],
-    ],
-}  # fmt: skip
-"""G by the size m of tiles: interpolation at infinity and, for 3 and 4, at 0, 1, -1, 2 (and -2),
-for 5 at 1, -1, 2, -2, 1/2 and -1/2."""
 
 
 class EngineOutput(NamedTuple):
@@ -118,7 +97,7 @@ class Engine:
         step = max(WIDTH, COLS // design.order)
         self._plan = np.array(
             [design.fields, design.order, design.blocks, POOL_EVERY, design.head_fields,
-             _rounded(design.head_fields, step), design.move_outputs, design.value_hidden],
+             _rounded(design.head_fields, step), design.move_outputs, design.value_hidden, 1],
             np.int64,
         )  # fmt: skip
         # Keep two tile sizes: the kernels of `tengen-large` take 57 MB each.
@@ -163,8 +142,13 @@ class Engine:
         return laid
 
     def _transformed(self, name: str, tile: int, scale: Float32Array) -> Float32Array:
-        free = self._weights[f"{name}.weight"]
-        return transformed(free, self.design.order, tile, scale)
+        """Return a kernel as `convolve` reads it, with a factor for each map that it writes."""
+        kernel = self.kernel(name)
+        plain = strips(kernel * scale[: len(kernel), None, None, None], self._maps)
+        _, size, half = kernels.tiling_sizes(self._maps, tile, 1)
+        found = _zeros(size)
+        kernels.transform_kernels(plain, self._maps, tile + 2, _zeros(half), found)
+        return found
 
     def _linear(self, name: str) -> list[Float32Array]:
         return [self._weights[f"{name}.{part}"] for part in ("weight", "bias")]
@@ -184,13 +168,13 @@ class Engine:
     def _evaluate(self, positions: Positions) -> EngineOutput:
         """Evaluate a few positions."""
         rows, cols = positions.rows, positions.cols
-        room = _scratch(rows, cols, self._maps, len(positions))
+        x, scratch = self._space(len(positions), rows, cols)
         kernels.lift(
             positions.codes, positions.history, positions.facts(), self._codes, self._last_moves,
-            self._constants(rows, cols), rows, cols,
-            room.x.reshape(len(positions), rows * cols, -1),
+            self._constants(rows, cols), rows, cols, np.empty(LIFTING_SIZE**2, np.int64),
+            x.reshape(len(positions), rows * cols, -1),
         )  # fmt: skip
-        return self._finish(room, positions.komi.astype(np.float32))
+        return self._finish(x, scratch, positions.komi.astype(np.float32))
 
     def evaluate_planes(self, planes: Float32Array) -> EngineOutput:
         """Evaluate any planes, positions x planes x rows x columns; slower."""
@@ -198,23 +182,31 @@ class Engine:
         for i in range(0, len(planes), _MOST_AT_ONCE):
             part = planes[i : i + _MOST_AT_ONCE]
             rows, cols = part.shape[2:]
-            room = _scratch(rows, cols, self._maps, len(part))
-            room.x[:] = self._convolve_planes(part)
+            x, scratch = self._space(len(part), rows, cols)
+            x[:] = self._convolve_planes(part)
             komi = part[:, KOMI_PLANE].mean((1, 2)) * np.float32(KOMI_SCALE)
-            found.append(self._finish(room, komi))
+            found.append(self._finish(x, scratch, komi))
         return EngineOutput.join(found)
 
-    def _finish(self, room: _Room, komi: Float32Array) -> EngineOutput:
-        """Evaluate positions after the first layer, which is in `room.x`."""
-        count, rows, cols, _ = room.x.shape
+    def _space(self, count: int, rows: int, cols: int) -> tuple[Float32Array, Float32Array]:
+        """Return memory for the first layer's maps, and scratch space for the others."""
+        tile = best_tile(rows, cols, self._maps)
+        size = count * rows * cols * self._maps
+        more = forward.scratch_size(self._plan, count, rows, cols, self._maps, tile)
+        space = _scratch(size + more)
+        return space[:size].reshape(count, rows, cols, self._maps), space[size:]
+
+    def _finish(self, x: Float32Array, scratch: Float32Array, komi: Float32Array) -> EngineOutput:
+        """Evaluate positions after the first layer, which is in `x`."""
+        count, rows, cols, maps = x.shape
+        tile = best_tile(rows, cols, maps)
         outputs = self.design.move_outputs
         logits = np.empty((outputs, count, rows * cols + 1), np.float32)
         owner = np.empty((count, rows * cols), np.float32)
         values = np.empty((count, forward.VALUES), np.float32)
         forward.evaluate(
-            room.x, self._plan, self._layers(room.tile), room.tile,
-            np.float32(size_factor(rows * cols)),
-            (room.a, room.y, (room.tiles, room.products, room.far)), (logits, owner, values),
+            x, self._plan, self._layers(tile), tile,
+            np.float32(size_factor(rows * cols)), scratch, (logits, owner, values),
         )  # fmt: skip
         winner, score, spread = values.T
         return EngineOutput(
@@ -246,10 +238,9 @@ class Engine:
         return (seen @ kernel).reshape(positions, rows, cols, -1)
 
 
-def best_tile(rows: int, cols: int, maps: int, largest: int = 5) -> int:
+@cache
+def best_tile(rows: int, cols: int, maps: int) -> int:
     """Return the fastest tile size for a small batch of boards of this size.
-
-    Laid out for tiles of 5 x 5, weights take a third more memory than for 4 x 4.
 
     >>> best_tile(19, 19, 128), best_tile(19, 19, 64), best_tile(9, 9, 64)
     (5, 4, 3)
@@ -260,20 +251,13 @@ def best_tile(rows: int, cols: int, maps: int, largest: int = 5) -> int:
         products = (tile + 2) ** 2 * (_rounded(tiles, ROWS) + _WEIGHTS_COST) * maps
         return products + tiles * _TRANSFORMS_COST[tile]
 
-    return min((tile for tile in KERNEL_TRANSFORMS if tile <= largest), key=cost)
+    return min(_TRANSFORMS_COST, key=cost)
 
 
-def transformed(free: Float32Array, order: int, tile: int, scale: Float32Array) -> Float32Array:
-    """Return a tied kernel (out x in x [order x] 3 x 3) as `convolve` reads it.
-
-    Each map it writes is multiplied by its number in `scale`, whose length is that of all maps.
-    """
-    out = _zeros((tile + 2) ** 2, len(scale) // COLS, len(scale), COLS)
-    forward.transform(
-        np.ascontiguousarray(free).ravel(), tied_places(free.shape[2:], order), free.shape[1],
-        scale, np.array(KERNEL_TRANSFORMS[tile]), len(scale), out.reshape(-1),
-    )  # fmt: skip
-    return out
+def strips(kernel: Float32Array, maps: int) -> Float32Array:
+    """Return a 3 x 3 kernel (out x in x 3 x 3) as `transform_kernels` reads it."""
+    matrix = kernel.transpose(1, 2, 3, 0).reshape(1, -1, len(kernel))
+    return packed(_widened(matrix, maps), 9 * maps).ravel()
 
 
 def packed(matrices: Float32Array, maps: int) -> Float32Array:
@@ -305,35 +289,15 @@ def _zeros(*shape: int) -> Float32Array:
     return raw[start : start + size].reshape(shape)
 
 
-class _Room:
-    """Scratch arrays of one thread, for boards of one size."""
-
-    def __init__(self, rows: int, cols: int, maps: int, positions: int) -> None:
-        self.tile = best_tile(rows, cols, maps)
-        padded = (_rounded(size, self.tile) + 2 for size in (rows, cols))
-        self.x = _zeros(positions, rows, cols, maps)
-        self.a, self.y = _zeros(2, positions, *padded, maps)
-        tiles = positions * -(-rows // self.tile) * -(-cols // self.tile)
-        # One extra cache line: without it, the places of a tile would share few cache sets.
-        self.far = _rounded(min(tiles, TILES_AT_ONCE), ROWS) * maps + LINE
-        self.tiles, self.products = _zeros(2, (self.tile + 2) ** 2 * self.far)
-
-    def part(self, positions: int) -> _Room:
-        """Return the same arrays for fewer positions."""
-        made = copy(self)
-        made.x, made.a, made.y = (array[:positions] for array in (self.x, self.a, self.y))
-        return made
+_SPACES = threading.local()
 
 
-_ROOMS = threading.local()
-
-
-def _scratch(rows: int, cols: int, maps: int, positions: int) -> _Room:
-    """Return this thread's arrays; reallocate only for another board or more positions."""
-    room: _Room | None = getattr(_ROOMS, "room", None)
-    if room is None or room.x.shape[1:] != (rows, cols, maps) or len(room.x) < positions:
-        room = _ROOMS.room = _Room(rows, cols, maps, positions)
-    return room.part(positions)
+def _scratch(size: int) -> Float32Array:
+    """Return this thread's memory; reallocate only if that is too small."""
+    space: Float32Array | None = getattr(_SPACES, "space", None)
+    if space is None or len(space) < size:
+        space = _SPACES.space = _zeros(size)
+    return space[:size]
 
 
 # ----- GPUs -----

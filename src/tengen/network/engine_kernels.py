@@ -3,11 +3,20 @@
 Arrays have the shape positions x rows x columns x maps: a vector holds neighbouring maps, whose
 number is a multiple of COLS. A border of `edge` points around a board counts as part of its array.
 
-3 x 3 convolutions run by Winograd's method (see `engine.KERNEL_TRANSFORMS`). Their inputs have a
-border of zeros, one point wide and wider where tiles reach over the board's edge. A few tiles at a
-time, which the processor's cache can hold, go through three steps: tiles of the input are
-transformed, one matrix product per place of the tile mixes the maps, and tiles of the output are
-transformed back. What follows a convolution is applied while its results are still in the cache.
+3 x 3 convolutions run by Winograd's method, which computes a tile of m x m outputs from (m + 2) x
+(m + 2) inputs with (m + 2)^2 products per pair of maps instead of 9 m^2:
+
+    A^T [ (G kernel G^T) * (B^T input B) ] A
+
+It interpolates at infinity and, for tiles of 3 and 4, at 0, 1, -1, 2 (and -2), for those of 5 at
+1, -1, 2, -2, 1/2 and -1/2. Inputs have a border of zeros, one point wide and wider where tiles
+reach over the board's edge. A few tiles at a time, which the processor's cache can hold, go through
+three steps: tiles of the input are transformed, one matrix product per place of the tile mixes the
+maps, and tiles of the output are transformed back. What follows a convolution is applied while its
+results are still in the cache.
+
+Transformed kernels take up to five times the memory of plain ones. Browsers transform them anew for
+every batch to save that; natively that took 12 to 33 % longer.
 
 Numba leaves it to LLVM to find vector code, which fails where arrays might overlap. So the kernels
 load, combine and store vectors themselves: as many numbers as one instruction of the processor
@@ -30,19 +39,25 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from tengen.arrays import Float32Array, Int16Array, UInt8Array
+from tengen.arrays import Float32Array, Int16Array, IntArray, UInt8Array
 from tengen.jit import FOR_BROWSER, kernel
 
 _FEATURES = llvmlite.binding.get_host_cpu_features()
-_SHORT = FOR_BROWSER or platform.machine().lower() in ("aarch64", "arm64")
-WIDTH = 4 if _SHORT else 16 if _FEATURES.get("avx512f") else 8
+_ARM = not FOR_BROWSER and platform.machine().lower() in ("aarch64", "arm64")
+WIDTH = 4 if FOR_BROWSER or _ARM else 16 if _FEATURES.get("avx512f") else 8
 """Numbers in a vector."""
-ROWS, COLS = {16: (6, 64), 8: (6, 16), 4: (4, 16)}[WIDTH]
-"""Shape of the part of a matrix product that the processor's registers hold."""
-_STEP = 4 if _SHORT else 1
+ROWS, COLS = (2, 16) if FOR_BROWSER else {16: (6, 64), 8: (6, 16), 4: (4, 16)}[WIDTH]
+"""Shape of the part of a matrix product that the processor's registers hold.
+
+Browsers use 16 registers. A larger part, or loading more numbers ahead, was slower in Chromium,
+which then keeps some of the sums in memory.
+"""
+_STEP = 4 if _ARM else 1
 """Products that one iteration of the inner loop adds to each sum."""
 LINE = 16
 """Numbers in a line of the processor's cache."""
+TILES_AT_ONCE = 48
+"""Tiles transformed at once; more would not fit the processor's cache."""
 
 _FAST = ("contract", "nnan", "nsz")
 """LLVM may fuse products and sums, and assume that there are no NaNs or signed zeros."""
@@ -322,6 +337,68 @@ def _backward(
 
 
 @kernel
+def _spread(
+    size: int, v: Float32Array, at: int, step: int, out: Float32Array, to: int, far: int
+) -> None:
+    """Transform the vectors of a line of a kernel: multiply by G."""
+    k0, k1, k2 = load(v, at), load(v, at + step), load(v, at + 2 * step)
+    both = k0 + k2
+    if size == 5:
+        store(out, to, 1 / 2 * k0)
+        store(out, to + far, -1 / 2 * (both + k1))
+        store(out, to + 2 * far, -1 / 6 * (both - k1))
+        store(out, to + 3 * far, 1 / 6 * k0 + 1 / 3 * k1 + 2 / 3 * k2)
+        store(out, to + 4 * far, k2)
+    elif size == 6:
+        even, odd = 1 / 24 * k0 + 1 / 6 * k2, 1 / 12 * k1
+        store(out, to, 1 / 4 * k0)
+        store(out, to + far, -1 / 6 * (both + k1))
+        store(out, to + 2 * far, -1 / 6 * (both - k1))
+        store(out, to + 3 * far, even + odd)
+        store(out, to + 4 * far, even - odd)
+        store(out, to + 5 * far, k2)
+    else:
+        store(out, to, -2 / 9 * (both + k1))
+        store(out, to + far, 2 / 9 * (both - k1))
+        even, odd = 1 / 45 * k0 + 4 / 45 * k2, 2 / 45 * k1
+        store(out, to + 2 * far, odd + even)
+        store(out, to + 3 * far, odd - even)
+        even, odd = 16 / 45 * k0 + 4 / 45 * k2, 8 / 45 * k1
+        store(out, to + 4 * far, odd + even)
+        store(out, to + 5 * far, odd - even)
+        store(out, to + 6 * far, k2)
+
+
+@kernel
+def apart(maps: int) -> int:
+    """Return how far the transformed kernels of one place of the tile are from the next.
+
+    Without the extra line, the places would share few sets of the processor's cache.
+    """
+    return maps * maps + LINE
+
+
+@kernel
+def transform_kernels(
+    plain: Float32Array, maps: int, size: int, half: Float32Array, kernels: Float32Array
+) -> None:
+    """Write G kernel G^T of every pair of maps: places of the tile x strips x maps x COLS.
+
+    Plain kernels are strips x maps x 9 x COLS (see `engine.strips`). `half` is scratch space of
+    the last of the `tiling_sizes`.
+    """
+    far = apart(maps)
+    for pair in range(maps // COLS * maps):
+        for n in range(0, COLS, WIDTH):
+            for j in range(3):
+                place = (pair * 9 + j) * COLS + n
+                _spread(size, plain, place, 3 * COLS, half, j * WIDTH, 3 * WIDTH)
+            for i in range(size):
+                place = i * size * far + pair * COLS + n
+                _spread(size, half, i * 3 * WIDTH, np.int64(WIDTH), kernels, place, far)
+
+
+@kernel
 def _input_tile(
     x: Float32Array, at: int, row: int, maps: int, size: int, half: Float32Array,
     tiles: Float32Array, to: int, far: int,
@@ -373,34 +450,46 @@ def _products(
     """Multiply the tiles' places by their weights."""
     for place in range(places):
         for n in range(0, maps, COLS):
-            right, strip = (place * maps + n) * maps, maps * COLS
+            right, strip = place * apart(maps) + n * maps, maps * COLS
             for m in range(0, rows, ROWS):
                 at = place * far + m * maps
                 ahead = right + strip + m // ROWS * maps * (LINE // _STEP) % strip
                 multiply(tiles, at, maps, weights, right, maps, products, at + n, maps, ahead)
 
 
-@kernel(makes_arrays=True)
+@kernel
+def tiling_sizes(maps: int, tile: int, tiles: int) -> tuple[int, int, int]:
+    """Return the sizes of scratch space for `convolve`, where so many tiles fill the boards."""
+    places = (tile + 2) * (tile + 2)
+    rounded = (min(tiles, TILES_AT_ONCE) + ROWS - 1) // ROWS * ROWS
+    # One extra cache line: without it, the places of a tile would share few cache sets.
+    return places * (rounded * maps + LINE), places * apart(maps), (tile + 3) * (tile + 2) * WIDTH
+
+
+@kernel
 def convolve(
     a: Float32Array, weights: Float32Array, tile: int, what: int, scale: Float32Array,
     shift: Float32Array, x: Float32Array, y: Float32Array, edge: int,
-    tiling: tuple[Float32Array, Float32Array, int],
+    tiling: tuple[Float32Array, Float32Array, Float32Array, Float32Array],
 ) -> None:  # fmt: skip
-    """Convolve maps `a` with transformed weights (see `engine.packed`); write the result to `y`.
+    """Convolve maps `a` with the kernels `weights`; write the result to `y`.
 
     STORE writes the sums; RELU writes relu(sums + shift); ADD adds the sums to `x` and writes
     relu(scale * x + shift). `y` has a border of `edge` points before the board. `tiling` is
-    scratch space for tiles and products, places x `far` numbers each, and `far`, which must be at
-    least `maps` times a multiple of ROWS tiles.
+    scratch space for tiles, products, kernels and half a transform (see `tiling_sizes`). Without
+    space for kernels, `weights` are already transformed.
     """
-    tiles, products, far = tiling
+    tiles, products, kernels, half = tiling
     positions, rows, cols, maps = x.shape
     size = tile + 2
     down, across = (rows + tile - 1) // tile, (cols + tile - 1) // tile
     a_row, y_row, x_row = a.shape[2] * maps, y.shape[2] * maps, cols * maps
     flat = a.reshape(-1)
-    half = np.empty((size + 1) * size * WIDTH, np.float32)
+    far = tiles.size // (size * size)
     most = far // (maps * ROWS) * ROWS
+    if kernels.size > 0:
+        transform_kernels(weights, maps, size, half, kernels)
+        weights = kernels
     total = positions * down * across
     for first in range(0, total, most):
         count = min(most, total - first)
@@ -489,22 +578,22 @@ def combine(
                 store(out, (first + i) * fields + f, np.float32(1 / order) * total)
 
 
-@kernel(makes_arrays=True)
+@kernel
 def lift(
     codes: UInt8Array, history: Int16Array, facts: Float32Array, table: Float32Array,
-    moves: Float32Array, constants: Float32Array, rows: int, cols: int, out: Float32Array,
+    moves: Float32Array, constants: Float32Array, rows: int, cols: int, found: IntArray,
+    out: Float32Array,
 ) -> None:  # fmt: skip
     """Write the first convolution of packed positions to `out` (positions x points x maps).
 
     A point's byte decides nearly all its planes, so it adds a row of `table` (bytes x places of the
     kernel x maps) to each point around it; `moves` is moves ago x places x maps. Places are counted
     row by row from the kernel's top left. Each fact about the whole board scales its part of
-    `constants` (facts x points x maps).
+    `constants` (facts x points x maps). `found` is scratch space, a number per place.
     """
     places, maps = table.shape[1], table.shape[2]
     side = 5 if places == 25 else 3
     edge = side // 2
-    found = np.empty(places, np.int64)
     for n in range(codes.shape[0]):
         for r in range(rows):
             for c in range(cols):

@@ -2,34 +2,36 @@
 
 `weights` holds all layers in the order in which `evaluate` uses them, each beginning at a multiple
 of LINE numbers (see `engine.Engine`). `plan` holds the shape of the network. Everything a call
-needs is an argument, so that it runs in the browser as it is.
+needs is an argument, scratch space too, so that it runs in the browser as it is.
 """
 
 # mypy: ignore-errors
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from tengen.arrays import Float32Array, FloatArray, IntArray
+from tengen.arrays import Float32Array, IntArray
 from tengen.jit import kernel
 from tengen.network.engine_kernels import (
     ADD,
-    COLS,
     LINE,
     RELU,
     ROWS,
     STORE,
     activate,
+    apart,
     combine,
     convolve,
     pool,
+    tiling_sizes,
 )
 
 # Entries of a plan.
 FIELDS, ORDER, BLOCKS, POOL_EVERY, HEAD_FIELDS, HEAD_WIDTH, MOVE_OUTPUTS, VALUE_HIDDEN = range(8)
-PLAN = 8
+TRANSFORMED = 8
+"""Whether kernels are laid out transformed for tiles of one size, or as they are for all sizes."""
+PLAN = 9
 VALUES = 3
 
 
@@ -72,30 +74,76 @@ def _summed_up(
             whole[n, 2 * fields + f] = most[n, f]
 
 
-@kernel(makes_arrays=True)
+@kernel
+def _starts(
+    plan: IntArray, count: int, rows: int, cols: int, maps: int, tile: int
+) -> tuple[int, int, int, int, int, int, int, int, int, int, int, int, int, int]:
+    """Return where the parts of the scratch space for `evaluate` begin, and where the last ends."""
+    fields, heads, wide = plan[FIELDS], plan[HEAD_FIELDS], plan[HEAD_WIDTH]
+    down, across = (rows + tile - 1) // tile, (cols + tile - 1) // tile
+    frame = count * (down * tile + 2) * (across * tile + 2) * maps
+    tiling, kernels, half = tiling_sizes(maps, tile, count * down * across)
+    if plan[TRANSFORMED]:
+        kernels = np.int64(0)
+    pooled = count * max(fields, wide)
+    outputs = count * max(fields, heads, plan[VALUE_HIDDEN], plan[MOVE_OUTPUTS])
+    y = _after(0, frame)
+    tiles = _after(y, frame)
+    products = _after(tiles, tiling)
+    transformed = _after(products, tiling)
+    halves = _after(transformed, kernels)
+    mean = _after(halves, half)
+    most = _after(mean, pooled)
+    whole = _after(most, pooled)
+    found = _after(whole, 3 * pooled)
+    shifts = _after(found, outputs)
+    room = _after(shifts, count * maps)
+    seen = _after(room, ROWS * wide * plan[ORDER])
+    end = _after(seen, count * rows * cols * wide)
+    return (
+        0, y, tiles, products, transformed, halves, mean, most, whole, found, shifts, room, seen,
+        end,
+    )  # fmt: skip
+
+
+@kernel
+def scratch_size(plan: IntArray, count: int, rows: int, cols: int, maps: int, tile: int) -> int:
+    """Return how many numbers of scratch space `evaluate` needs for so many positions."""
+    return _starts(plan, count, rows, cols, maps, tile)[-1]
+
+
+@kernel
 def evaluate(
     x: Float32Array, plan: IntArray, weights: Float32Array, tile: int, larger: float,
-    scratch: tuple[Float32Array, Float32Array, tuple[Float32Array, Float32Array, int]],
-    results: tuple[Float32Array, Float32Array, Float32Array],
+    scratch: Float32Array, results: tuple[Float32Array, Float32Array, Float32Array],
 ) -> None:  # fmt: skip
     """Evaluate lifted positions `x`, which are overwritten; write what the last layers say.
 
     `results` are logits (move outputs x positions x (points + 1)), owners (positions x points) and
-    values (positions x VALUES). `scratch` is `a` and `y` (positions x padded rows x padded columns
-    x maps, with zeros around the board) and that of `convolve`.
-    `larger` is the factor of the second copy of pooled means.
+    values (positions x VALUES). `larger` is the factor of the second copy of pooled means.
+    `scratch` has room for `scratch_size` numbers.
     """
-    a, y, tiling = scratch
     logits, owner, values = results
     count, rows, cols, maps = x.shape
     points = rows * cols
     fields, order, blocks, every = plan[FIELDS], plan[ORDER], plan[BLOCKS], plan[POOL_EVERY]
     heads, wide = plan[HEAD_FIELDS], plan[HEAD_WIDTH]
     outputs, hidden = plan[MOVE_OUTPUTS], plan[VALUE_HIDDEN]
-    mean, most = np.empty((count, fields), np.float32), np.empty((count, fields), np.float32)
-    whole = np.empty((count, 3 * max(fields, heads)), np.float32)
-    found = np.empty((count, max(fields, heads, hidden, outputs)), np.float32)
-    shifts = np.empty((count, maps), np.float32)
+    starts = _starts(plan, count, rows, cols, maps, tile)
+    high, broad = (rows + tile - 1) // tile * tile + 2, (cols + tile - 1) // tile * tile + 2
+    a = scratch[starts[0] : starts[1]].reshape((count, high, broad, maps))
+    y = scratch[starts[1] : starts[2]].reshape((count, high, broad, maps))
+    scratch[: starts[2]] = 0  # around the boards
+    tiling = (
+        scratch[starts[2] : starts[3]], scratch[starts[3] : starts[4]],
+        scratch[starts[4] : starts[5]], scratch[starts[5] : starts[6]],
+    )  # fmt: skip
+    pooled, longest = 3 * max(fields, heads), max(fields, heads, hidden, outputs)
+    mean = scratch[starts[6] :][: count * fields].reshape((count, fields))
+    most = scratch[starts[7] :][: count * fields].reshape((count, fields))
+    whole = scratch[starts[8] :][: count * pooled].reshape((count, pooled))
+    found = scratch[starts[9] :][: count * longest].reshape((count, longest))
+    shifts = scratch[starts[10] :][: count * maps].reshape((count, maps))
 
     # The tower: residual blocks.
     scale, shift = weights[:maps], weights[maps : 2 * maps]
@@ -104,7 +152,9 @@ def evaluate(
         for m in range(maps):
             shifts[n, m] = shift[m]
     activate(x, 0, rows, cols, scale, shifts, a, 1)
-    size = (tile + 2) * (tile + 2) * maps * maps
+    size = 9 * maps * maps
+    if plan[TRANSFORMED]:
+        size = (tile + 2) * (tile + 2) * apart(maps)
     for block in range(blocks):
         kernel_of = weights[at : at + size]
         at += size
@@ -132,9 +182,10 @@ def evaluate(
             convolve(y, kernel_of, tile, ADD, scale, shift, x, a, 1, tiling)
 
     # The outputs.
-    mean, most = np.empty((count, wide), np.float32), np.empty((count, wide), np.float32)
-    room = np.empty((ROWS, wide * order), np.float32)
-    seen = np.empty((count * points, wide), np.float32)
+    mean = scratch[starts[6] :][: count * wide].reshape((count, wide))
+    most = scratch[starts[7] :][: count * wide].reshape((count, wide))
+    room = scratch[starts[11] :][: ROWS * wide * order].reshape((ROWS, wide * order))
+    seen = scratch[starts[12] :][: count * points * wide].reshape((count * points, wide))
     board = seen.reshape((count, rows, cols, wide))
     kernel_of = weights[at : at + maps * wide * order]
     at += maps * wide * order
@@ -175,52 +226,3 @@ def evaluate(
         for j in range(hidden):
             found[n, j] = max(found[n, j], np.float32(0))
         _linear(found, n, hidden, weights, value_at, VALUES, values)
-
-
-@kernel(makes_arrays=True)
-def transform(
-    free: Float32Array, places: IntArray, inputs: int, scale: Float32Array, g: FloatArray,
-    maps: int, out: Float32Array,
-) -> None:  # fmt: skip
-    """Write a tied 3 x 3 kernel, transformed for `convolve`: places x strips x maps x COLS.
-
-    `free` holds fields x `inputs` fields x orientations x 9 numbers, of which `places` gives those
-    of each orientation (see `layers.tied_places`). Output map m is multiplied by scale[m]; `g`
-    is a matrix of `engine.KERNEL_TRANSFORMS`.
-    """
-    order, size = places.shape[0], g.shape[0]
-    here = np.empty((3, 3), np.float64)
-    half = np.empty((size, 3), np.float64)
-    of_pair = order * 9
-    for m in range(free.shape[0] // (inputs * of_pair) * order):
-        strip, lane = m // COLS, m % COLS
-        for k in range(inputs * order):
-            first = ((m // order) * inputs + k // order) * of_pair
-            for i in range(9):
-                number = free[first + places[m % order, (k % order) * 9 + i]]
-                here[i // 3, i % 3] = np.float32(number * scale[m])
-            for a in range(size):
-                for j in range(3):
-                    half[a, j] = g[a, 0] * here[0, j] + g[a, 1] * here[1, j] + g[a, 2] * here[2, j]
-            for a in range(size):
-                for b in range(size):
-                    total = half[a, 0] * g[b, 0] + half[a, 1] * g[b, 1] + half[a, 2] * g[b, 2]
-                    place = ((a * size + b) * (maps // COLS) + strip) * maps + k
-                    out[place * COLS + lane] = total
-
-
-def _transform(free, places, inputs, scale, g, maps, out):
-    """Do the same by NumPy: without the JIT, the kernel would take minutes."""
-    order, size = places.shape[0], g.shape[0]
-    laid = free.reshape(-1, inputs, order * 9)[:, :, places].reshape(-1, inputs, order, order, 9)
-    laid = laid.transpose(0, 2, 1, 3, 4).reshape(-1, inputs * order, 3, 3)
-    laid = (laid * scale[: len(laid), None, None, None]).astype(np.float64)
-    whole = np.zeros((size * size, maps, maps), np.float32)
-    found = np.einsum("ai,oxij,bj->abxo", g, laid, g, optimize=True)
-    whole[:, : inputs * order, : len(laid)] = found.reshape(size * size, *found.shape[2:])
-    strips = whole.reshape(size * size, maps, maps // COLS, COLS).transpose(0, 2, 1, 3)
-    out[:] = strips.ravel()
-
-
-if numba.config.DISABLE_JIT:
-    transform = _transform

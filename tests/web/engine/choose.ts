@@ -23,7 +23,8 @@ const [, , module, judges, peoples, file] = process.argv;
 const engine = await Engine.load(await WebAssembly.compile(readFileSync(module!)));
 const network = (path: string) => new Network(engine, new Uint8Array(readFileSync(path)).buffer);
 const best = network(judges!);
-const place = { engine, best, people: network(peoples!), judge: new Judge(best), tell: () => {}, pause: async () => false };
+const people = network(peoples!);
+const place = { engine, best, people: () => people, judge: new Judge(best), tell: () => {}, pause: async () => false };
 const questions: Question[] = JSON.parse(readFileSync(file!, "utf8"));
 const found = [];
 for (const { size, rules, komi, moves, level, seed } of questions) {

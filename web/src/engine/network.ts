@@ -27,23 +27,21 @@ export interface Evaluation {
 /** The memory for boards of one size. */
 interface Room {
   tile: number;
-  weights: Address;
-  length: number;
   constants: Address;
-  high: number;
-  wide: number;
-  far: number;
   x: Address;
-  a: Address;
-  y: Address;
-  tiles: Address;
-  products: Address;
+  scratch: Address;
+  size: number;
   codes: Address;
   history: Address;
   facts: Address;
   logits: Address;
   owner: Address;
   values: Address;
+}
+
+interface Conv {
+  conv: string;
+  scale?: Float32Array;
 }
 
 const MOST_AT_ONCE = 8;
@@ -59,8 +57,11 @@ export class Network {
   private readonly first: Float32Array;
   private readonly table: Address;
   private readonly lastMoves: Address;
+  /** All other layers, and how many numbers they are. */
+  private readonly weights: Address;
+  private readonly length: number;
+  private readonly places: Address;
   private readonly rooms = new Map<string, Room>();
-  private readonly laid = new Map<number, [Address, number]>();
 
   /** `file` is what `page_network` of tengen.web.wasm.networks wrote. */
   constructor(
@@ -73,13 +74,16 @@ export class Network {
     this.headWidth = rounded(design.head_fields, Math.max(N.WIDTH, N.COLS / N.ORDER));
     const plan = [
       design.fields, N.ORDER, design.blocks, N.POOL_EVERY, design.head_fields, this.headWidth,
-      design.move_outputs, design.value_hidden,
+      design.move_outputs, design.value_hidden, 0,
     ]; // prettier-ignore
     this.plan = engine.take(plan.length * 8);
     engine.longs(this.plan, plan.length).set(plan.map(BigInt));
     this.first = this.lifting();
     this.table = this.codes();
     this.lastMoves = this.movesAgo();
+    [this.weights, this.length] = this.layers();
+    this.places = engine.take(SIDE * SIDE * 8);
+    this.tensors.clear();
   }
 
   /** Evaluate boards of one size, each from its side to move; `komi` is what White receives. */
@@ -112,12 +116,11 @@ export class Network {
     });
     kernels.lift(
       room.codes, room.history, room.facts, N.BOARD_PLANES, this.table, SIDE * SIDE, this.lastMoves,
-      room.constants, count, rows, cols, maps, room.x,
+      room.constants, count, rows, cols, maps, this.places, room.x,
     ); // prettier-ignore
     kernels.evaluate(
-      room.x, count, rows, cols, maps, this.plan, room.weights, room.length, room.tile,
-      N.SIZE_FACTORS[Math.round(Math.sqrt(points)) - 1]!, room.a, room.y, room.high, room.wide, room.tiles,
-      room.products, room.far, room.logits, room.owner, room.values,
+      room.x, count, rows, cols, maps, this.plan, this.weights, this.length, room.tile,
+      N.SIZE_FACTORS[Math.round(Math.sqrt(points)) - 1]!, room.scratch, room.size, room.logits, room.owner, room.values,
     ); // prettier-ignore
     const logits = engine.floats(room.logits, design.move_outputs * count * (points + 1)).slice();
     const owner = engine.floats(room.owner, count * points).slice();
@@ -153,29 +156,19 @@ export class Network {
     const { engine, maps, design } = this;
     const points = rows * cols;
     const tile = (N.TILES as Record<number, readonly number[]>)[maps]![Math.max(rows, cols) - 1]!;
-    const [high, wide] = [rounded(rows, tile) + 2, rounded(cols, tile) + 2];
-    const tiles = MOST_AT_ONCE * Math.ceil(rows / tile) * Math.ceil(cols / tile);
-    const far = rounded(Math.min(tiles, N.TILES_AT_ONCE), N.ROWS) * maps + N.LINE;
-    const [weights, length] = this.layers(tile);
-    const zeros = (numbers: number) => {
-      const at = engine.take(numbers * 4);
-      engine.floats(at, numbers).fill(0);
-      return at;
-    };
+    const size = engine.kernels.scratch_size(this.plan, MOST_AT_ONCE, rows, cols, maps, tile);
+    const floats = (numbers: number) => engine.take(numbers * 4);
     return {
-      tile, weights, length, high, wide, far,
+      tile, size,
       constants: this.constants(rows, cols),
-      x: zeros(MOST_AT_ONCE * points * maps),
-      a: zeros(MOST_AT_ONCE * high * wide * maps),
-      y: zeros(MOST_AT_ONCE * high * wide * maps),
-      tiles: zeros((tile + 2) ** 2 * far),
-      products: zeros((tile + 2) ** 2 * far),
+      x: floats(MOST_AT_ONCE * points * maps),
+      scratch: floats(size),
       codes: engine.take(MOST_AT_ONCE * points),
       history: engine.take(MOST_AT_ONCE * N.HISTORY * 2),
-      facts: zeros(MOST_AT_ONCE * N.BOARD_PLANES),
-      logits: zeros(design.move_outputs * MOST_AT_ONCE * (points + 1)),
-      owner: zeros(MOST_AT_ONCE * points),
-      values: zeros(MOST_AT_ONCE * N.VALUES),
+      facts: floats(MOST_AT_ONCE * N.BOARD_PLANES),
+      logits: floats(design.move_outputs * MOST_AT_ONCE * (points + 1)),
+      owner: floats(MOST_AT_ONCE * points),
+      values: floats(MOST_AT_ONCE * N.VALUES),
     }; // prettier-ignore
   }
 
@@ -270,63 +263,58 @@ export class Network {
   /** Return a 1 x 1 kernel, its columns grouped by orientation, in strips as kernels read it. */
   private head(name: string): Float32Array {
     const { design, maps, headWidth } = this;
-    const free = this.tensor(`${name}.weight`);
     const found = new Float32Array(maps * headWidth * N.ORDER);
     for (let r = 0; r < N.ORDER; r++) {
-      for (let f = 0; f < design.head_fields; f++) {
-        const column = r * headWidth + f;
-        const strip = Math.floor(column / N.COLS) * maps;
-        for (let m = 0; m < design.fields * N.ORDER; m++) {
-          const from = (f * design.fields + Math.floor(m / N.ORDER)) * N.ORDER;
-          found[(strip + m) * N.COLS + (column % N.COLS)] = free[from + N.PLACES[1][r]![m % N.ORDER]!]!;
-        }
-      }
+      for (let f = 0; f < design.head_fields; f++) this.column(name, 1, f, r, r * headWidth + f, found);
     }
     return found;
   }
 
-  /** Return where all layers after the first are laid out for a size of tiles, and their length. */
-  private layers(tile: number): [Address, number] {
-    const kept = this.laid.get(tile);
-    if (kept) return kept;
+  /** Write a 3 x 3 kernel, likewise, with a factor for each map that it writes. */
+  private kernel({ conv, scale }: Conv, out: Float32Array): void {
+    out.fill(0);
+    for (let m = 0; m < this.design.fields * N.ORDER; m++) {
+      this.column(conv, 3, Math.floor(m / N.ORDER), m % N.ORDER, m, out, scale?.[m]);
+    }
+  }
+
+  /** Write the column of a kernel for one field in one orientation. */
+  private column(name: string, side: 1 | 3, field: number, r: number, column: number, out: Float32Array, scale = 1): void {
+    const { design, maps } = this;
+    const free = this.tensor(`${name}.weight`);
+    const places: readonly number[] = N.PLACES[side][r]!;
+    const first = Math.floor(column / N.COLS) * maps * side ** 2 * N.COLS + (column % N.COLS);
+    for (let f = 0; f < design.fields; f++) {
+      const from = (field * design.fields + f) * places.length;
+      places.forEach((place, i) => (out[first + (f * places.length + i) * N.COLS] = free[from + place]! * scale));
+    }
+  }
+
+  /** Return where all layers after the first are laid out, and their length. */
+  private layers(): [Address, number] {
     const { design, engine, maps } = this;
-    const whole = (tile + 2) ** 2 * maps * maps;
-    type Part = Float32Array | { conv: string; scale: Float32Array };
     const linear = (name: string) => [this.tensor(`${name}.weight`), this.tensor(`${name}.bias`)];
-    const ones = new Float32Array(maps).fill(1);
-    const parts: Part[] = [this.norm("blocks.0.norm1")];
+    const parts: (Float32Array | Conv)[] = [this.norm("blocks.0.norm1")];
     for (let i = 0; i < design.blocks; i++) {
       const between = this.norm(`blocks.${i}.norm2`);
       const pools = i % N.POOL_EVERY === N.POOL_EVERY - 1;
-      parts.push({ conv: `blocks.${i}.conv1`, scale: pools ? ones : between.subarray(0, maps) }, between);
+      parts.push({ conv: `blocks.${i}.conv1`, scale: pools ? undefined : between }, between);
       if (pools) parts.push(...linear(`blocks.${i}.pool`));
       const following = i + 1 === design.blocks ? "norm" : `blocks.${i + 1}.norm1`;
-      parts.push({ conv: `blocks.${i}.conv2`, scale: ones }, this.norm(following));
+      parts.push({ conv: `blocks.${i}.conv2` }, this.norm(following));
     }
     parts.push(this.head("move_fields"), ...linear("move_bias"), ...linear("move"), ...linear("pass_move"));
     parts.push(this.head("value_fields"), ...linear("owner"), ...linear("value_hidden"), ...linear("value"));
-    const size = (part: Part) => rounded("conv" in part ? whole : part.length, N.LINE);
-    const length = parts.reduce((sum, part) => sum + size(part), 0);
+    const size = (part: Float32Array | Conv) => ("conv" in part ? maps ** 2 * 9 : part.length);
+    const length = parts.reduce((sum, part) => sum + rounded(size(part), N.LINE), 0);
     const start = engine.take(length * 4);
-    const places = engine.take(N.ORDER * N.ORDER * 9 * 8);
-    engine.longs(places, N.ORDER * N.ORDER * 9).set((N.PLACES[3] as readonly (readonly number[])[]).flat().map(BigInt));
-    const g = engine.take((tile + 2) * 3 * 8);
-    engine.doubles(g, (tile + 2) * 3).set((N.TRANSFORMS as Record<number, readonly (readonly number[])[]>)[tile]!.flat());
-    const free = engine.take(design.fields ** 2 * N.ORDER * 9 * 4);
-    const scale = engine.take(maps * 4);
-    let at = start;
+    const laid = engine.floats(start, length);
+    let at = 0;
     for (const part of parts) {
-      if ("conv" in part) {
-        engine.floats(at, whole).fill(0);
-        engine.floats(free, design.fields ** 2 * N.ORDER * 9).set(this.tensor(`${part.conv}.weight`));
-        engine.floats(scale, maps).set(part.scale);
-        engine.kernels.transform(free, design.fields, design.fields, places, N.ORDER, scale, g, tile + 2, maps, at);
-      } else {
-        engine.floats(at, part.length).set(part);
-      }
-      at += size(part) * 4;
+      if ("conv" in part) this.kernel(part, laid.subarray(at, at + size(part)));
+      else laid.set(part, at);
+      at += rounded(size(part), N.LINE);
     }
-    this.laid.set(tile, [start, length]);
     return [start, length];
   }
 }

@@ -18,7 +18,7 @@ export interface Tools {
   judge: Judge;
   /** The network that searches, and the one whose moves the weaker levels draw. */
   best: Network;
-  people: Network;
+  people: () => Network;
   random: Random;
 }
 
@@ -34,7 +34,7 @@ export function drawn(board: Board, bonus: number, number: LevelNumber, tools: T
   const { judge, random } = tools;
   if (judge.acceptsPass(board, bonus)) return PASS;
   const draw = (among?: Index[]) => {
-    const [view] = (level.best ? tools.best : tools.people).evaluate([board], bonus);
+    const [view] = (level.best ? tools.best : tools.people()).evaluate([board], bonus);
     const index = random.draw(chances(board, view!, level, among));
     return index === board.rows * board.cols ? PASS : index;
   };

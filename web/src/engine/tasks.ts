@@ -30,7 +30,8 @@ export interface Position {
 export interface Workplace {
   engine: Engine;
   best: Network;
-  people: Network;
+  /** Laid out when it is first asked for. */
+  people: () => Network;
   judge: Judge;
   tell: (part: unknown) => void;
   pause: () => Promise<boolean>;

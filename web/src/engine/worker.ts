@@ -17,7 +17,7 @@ export type Answer =
   | { what: "failed"; id: number; message: string };
 
 let parts: Extract<Question, { what: "load" }>;
-/** What tasks on boards of one size work with: laid out for another size, a network takes as much memory again. */
+/** What tasks on boards of one size work with: scratch space for another size would be more memory. */
 let place: Omit<Workplace, "tell" | "pause">;
 let size = "";
 const stopped = new Set<number>();
@@ -48,6 +48,7 @@ async function prepare({ position: { rows, cols } }: { position: Position }): Pr
   if (size === `${rows}x${cols}`) return;
   const engine = await Engine.load(parts.module);
   const best = new Network(engine, parts.best);
-  place = { engine, best, people: new Network(engine, parts.people), judge: new Judge(best) };
+  let people: Network;
+  place = { engine, best, people: () => (people ??= new Network(engine, parts.people)), judge: new Judge(best) };
   size = `${rows}x${cols}`;
 }

@@ -1,6 +1,6 @@
 // Web Workers that do tasks, so that the page never waits; each does one task at a time.
 
-import type { Position, TASKS, Task } from "./tasks";
+import type { TASKS, Task } from "./tasks";
 import type { Answer, Question } from "./worker";
 
 type Name = keyof typeof TASKS;
@@ -32,10 +32,9 @@ export interface Parts {
   people: ArrayBuffer;
 }
 
-// A worker takes about 65 MB on boards of up to 9 lines and 95 MB on larger ones; a tab shall take 250 MB.
-const SMALL = 9;
+// A worker takes up to 60 MB; a tab shall take 250 MB.
 const { deviceMemory = 8 } = navigator as { deviceMemory?: number }; // gigabytes, if the browser tells
-const [MOST_ON_SMALL, MOST_ON_LARGE] = deviceMemory < 8 ? [2, 1] : [3, 2];
+const MOST = deviceMemory < 8 ? 2 : 3;
 
 const ENDED = () => new DOMException("the task was ended", "AbortError");
 
@@ -43,19 +42,16 @@ export class Workers {
   private readonly idle: Worker[] = [];
   private readonly running = new Map<Worker, Job>();
   private readonly waiting: Job[] = [];
+  private readonly most: number;
   private starting = 0;
   private last = 0;
 
   /** Workers are started when they are needed and their parts are there, one for each of `cores` that memory allows. */
   constructor(
     private readonly parts: Promise<Parts>,
-    private readonly cores: number,
-  ) {}
-
-  /** Return how many may work at once on a job's board. */
-  private most({ given }: Job): number {
-    const { rows, cols } = (given as { position: Position }).position;
-    return Math.min(this.cores, Math.max(rows, cols) > SMALL ? MOST_ON_LARGE : MOST_ON_SMALL);
+    cores: number,
+  ) {
+    this.most = Math.min(cores, MOST);
   }
 
   /** Do a task. A signal ends it early: one that has begun returns what it has found. */
@@ -79,15 +75,14 @@ export class Workers {
   }
 
   private next(): void {
-    for (let job; (job = this.waiting[0]) && this.running.size < this.most(job); ) {
-      while (this.idle.length + this.running.size > this.most(job)) this.idle.shift()!.terminate();
+    while (this.waiting.length && this.running.size < this.most) {
       const worker = this.idle.pop();
       if (!worker) {
-        const wanted = Math.min(this.waiting.length, this.most(job) - this.running.size);
+        const wanted = Math.min(this.waiting.length, this.most - this.running.size);
         while (this.starting < wanted) void this.start();
         return;
       }
-      this.waiting.shift();
+      const job = this.waiting.shift()!;
       this.running.set(worker, job);
       this.ask(worker, { what: "do", id: job.id, task: job.task, given: job.given });
     }

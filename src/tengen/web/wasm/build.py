@@ -281,19 +281,18 @@ def _network() -> dict[str, Any]:
     lifting = settings.LIFTING_SIZE
     shapes = {1: (order, 1, 1), 3: (order, 3, 3), lifting: (1, lifting, lifting)}
     return {
-        **{name: getattr(engine_kernels, name) for name in ("WIDTH", "ROWS", "COLS", "LINE")},
+        **{name: getattr(engine_kernels, name) for name in ("WIDTH", "COLS", "LINE")},
         "LIFTING_SIZE": lifting, "POOL_EVERY": settings.POOL_EVERY,
         "SCORE_SCALE": settings.SCORE_SCALE, "VALUES": forward_kernels.VALUES,
         "HISTORY": inputs_kernels.HISTORY, "KOMI_SCALE": layers.KOMI_SCALE,
-        "EPSILON": engine.EPSILON, "TILES_AT_ONCE": engine.TILES_AT_ONCE, "ORDER": order,
+        "EPSILON": engine.EPSILON, "ORDER": order,
         "PLANES": layers.N_PLANES, "POINT_PLANES": len(layers.POINT_PLANES),
         "BOARD_PLANES": len(layers.BOARD_PLANES),
         # For each byte of a point, the planes that it sets.
         "TABLE": [[i for i, bit in enumerate(row) if bit] for row in layers.TABLE.tolist()],
         "PLACES": {n: layers.tied_places(shape, order).tolist() for n, shape in shapes.items()},
-        "TRANSFORMS": engine.KERNEL_TRANSFORMS,
-        # By the number of maps, then by the size of the board; a browser has little memory.
-        "TILES": {maps: [engine.best_tile(size, size, maps, largest=4) for size in range(1, 26)]
+        # By the number of maps, then by the size of the board.
+        "TILES": {maps: [engine.best_tile(size, size, maps) for size in range(1, 26)]
                   for maps in (16, 64, 128)},
         "SIZE_FACTORS": [settings.size_factor(size * size) for size in range(1, 26)],
     }  # fmt: skip

@@ -183,52 +183,38 @@ def encode(s: I64, n: Int, mover: Int, ladders: Int, out: U8) -> None:
 
 
 @_entry
-def transform(
-    free: F32, fields: Int, inputs: Int, places: I64, order: Int, scale: F32, g: F64, size: Int,
-    maps: Int, out: F32,
-) -> None:  # fmt: skip
-    """Write a tied 3 x 3 kernel of `fields` x `inputs` fields as `evaluate` reads it."""
-    numbers = numba.carray(free, fields * inputs * order * 9)
-    where = numba.carray(places, (order, order * 9))
-    laid = numba.carray(out, size * size * maps * maps)
-    forward.transform(
-        numbers, where, inputs, numba.carray(scale, maps), numba.carray(g, (size, 3)), maps, laid
-    )
-
-
-@_entry
 def lift(
     codes: U8, history: I16, facts: F32, n_facts: Int, table: F32, places: Int, moves: F32,
-    constants: F32, count: Int, rows: Int, cols: Int, maps: Int, out: F32,
+    constants: F32, count: Int, rows: Int, cols: Int, maps: Int, found: I64, out: F32,
 ) -> None:  # fmt: skip
-    """Run the first layer of the network on positions."""
+    """Run the first layer of the network on positions; `found` has room for a number per place."""
     points = rows * cols
     layers.lift(
         numba.carray(codes, (count, points)), numba.carray(history, (count, HISTORY)),
         numba.carray(facts, (count, n_facts)), numba.carray(table, (128, places, maps)),
         numba.carray(moves, (HISTORY, places, maps)),
-        numba.carray(constants, (n_facts, points, maps)), rows, cols,
+        numba.carray(constants, (n_facts, points, maps)), rows, cols, numba.carray(found, places),
         numba.carray(out, (count, points, maps)),
     )  # fmt: skip
 
 
 @_entry
+def scratch_size(plan: I64, count: Int, rows: Int, cols: Int, maps: Int, tile: Int) -> Int:
+    """Return how many numbers of scratch space `evaluate` needs."""
+    return forward.scratch_size(numba.carray(plan, forward.PLAN), count, rows, cols, maps, tile)
+
+
+@_entry
 def evaluate(
     x: F32, count: Int, rows: Int, cols: Int, maps: Int, plan: I64, weights: F32, size: Int,
-    tile: Int, larger: Float, a: F32, y: F32, high: Int, wide: Int, tiles: F32, products: F32,
-    far: Int, logits: F32, owner: F32, values: F32,
+    tile: Int, larger: Float, scratch: F32, room: Int, logits: F32, owner: F32, values: F32,
 ) -> None:  # fmt: skip
     """Run all other layers; write logits of moves, owners and three values per position."""
     shape = numba.carray(plan, forward.PLAN)
-    places = (tile + 2) * (tile + 2) * far
     points = rows * cols
     forward.evaluate(
         numba.carray(x, (count, rows, cols, maps)), shape, numba.carray(weights, size), tile,
-        np.float32(larger),
-        (
-            numba.carray(a, (count, high, wide, maps)), numba.carray(y, (count, high, wide, maps)),
-            (numba.carray(tiles, places), numba.carray(products, places), far),
-        ),
+        np.float32(larger), numba.carray(scratch, room),
         (
             numba.carray(logits, (shape[forward.MOVE_OUTPUTS], count, points + 1)),
             numba.carray(owner, (count, points)), numba.carray(values, (count, forward.VALUES)),
