@@ -397,6 +397,7 @@ def test_settings_are_kept_in_the_browser(server, open_page, assert_accessible):
     assert_accessible(page)
     page.get_by_role("button", name="Close").click()
     page.reload()
+    page.get_by_role("button", name="Settings").wait_for()
     kept = page.evaluate("({...document.documentElement.dataset})")
     assert kept["theme"] == "dark" and kept["moving"] == "off" and kept["board"] == "slate"
     page.get_by_role("button", name="Settings").click()

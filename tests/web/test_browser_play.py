@@ -306,6 +306,7 @@ def test_variations_are_edited_commented_pasted_and_saved(
     assert page.locator(".tree g").count() == 4
     assert_accessible(page)
     page.reload()
+    page.locator(".tree g").nth(3).wait_for()
     assert page.locator(".tree g").count() == 4
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as SGF").click()

@@ -100,15 +100,16 @@ function Preferences() {
   const [board, setBoard] = useState(() => stored("board", "wood"));
   const [moving, setMoving] = useState(() => stored("moving", "on") === "on");
   const [sound, setSounding] = useState(isSoundOn);
-  useEffect(() => {
+  // Before the first paint, or the page would flash in other colours.
+  useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme;
     store("theme", theme);
   }, [theme]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.documentElement.dataset.board = board;
     store("board", board);
   }, [board]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.documentElement.dataset.moving = moving ? "on" : "off";
     store("moving", moving ? "on" : "off");
   }, [moving]);
